@@ -53,6 +53,15 @@ void expect_settings(const PolicyFile& file, const Policy& policy) {
   find_unused(unused, printed);
   EXPECT_TRUE(unused.empty()) << settings;
   EXPECT_NO_THROW(check(printed.workload.retry)) << settings;
+  // `check` runs the same as `simulate --config` of what `import` prints.
+  ScenarioOptions checked = scenario_of(options_of(policy));
+  OptionList others;
+  declare_options(others, checked);
+  for (std::size_t i = 0; i < list.all().size(); ++i) {
+    const Option& each = list.all()[i];
+    if (each.name == "strategy") continue;  // the name of what it is
+    EXPECT_EQ(each.get(), others.all()[i].get()) << each.name << '\n' << settings;
+  }
 }
 
 std::string read_as_it_is(const std::string& text, const std::string& as) {

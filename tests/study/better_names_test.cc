@@ -99,6 +99,22 @@ TEST(BetterNames, AreTheSameOptionAndTheFirstNameIsTheOldOne) {
   }
 }
 
+// What people type means the same as the plain form.
+TEST(Options, TakePercentagesRatesAndUnits) {
+  for (const auto& [typed, plain] : std::vector<std::pair<NamedOptions, NamedOptions>>{
+           {{{"strategy", "exponential"}, {"jitter", "10%"}},
+            {{"strategy", "exponential"}, {"jitter", "0.1"}}},
+           {{{"jitter", "proportional:20%"}, {"timeout", "0.05min"}},
+            {{"jitter", "proportional:0.2"}, {"timeout", "3s"}}},
+           {{{"rate", "0.1k/s"}}, {{"rate", "100"}}},
+           {{{"rate", "100rps"}}, {{"rate", "100"}}},
+           {{{"service-time", "lognormal:80ms:50%"}}, {{"service-time", "lognormal:80ms"}}},
+           {{{"retry-budget", "sre"}, {"budget-deposit", "20%"}, {"observe", "1 min"}},
+            {{"retry-budget", "20%"}, {"observe", "1m"}}}}) {
+    EXPECT_EQ(values_of(scenario_of(typed)), values_of(scenario_of(plain))) << typed.begin()->first;
+  }
+}
+
 TEST(BetterNames, OneGrammarOfTime) {
   const auto same = [](const char* at, const NamedOptions& other) {
     EXPECT_EQ(values_of(scenario_of({{"at", at}})), values_of(scenario_of(other))) << at;

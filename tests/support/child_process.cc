@@ -108,6 +108,28 @@ char ChildProcess::state() const {
   return name_end == std::string::npos ? '?' : stat.at(name_end + 2);
 }
 
+Arguments operator+(Arguments first, const Arguments& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+Ended ended(const std::string& program, const Arguments& arguments, Duration within) {
+  ChildProcess process(program, arguments);
+  const int code = process.exit_code(within).value_or(-1);
+  return {code, process.out(), process.err()};
+}
+
+std::vector<nlohmann::json> json_lines_of(const std::string& program, const Arguments& arguments) {
+  const TempDir dir;
+  const Ended run = ended(program, arguments + Arguments{"--json", dir.file("json")});
+  EXPECT_EQ(run.code, 0) << run.err;
+  return read_json_lines(dir.file("json"));
+}
+
+nlohmann::json summary_of(const std::string& program, const Arguments& arguments) {
+  return json_lines_of(program, arguments).back();
+}
+
 ServerUnderTest::ServerUnderTest(Arguments arguments, std::size_t descriptors)
     : ChildProcess(RETRYSTORM_SERVER, on_a_free_port(std::move(arguments)), descriptors) {
   const std::string before = "listening on http://127.0.0.1:";

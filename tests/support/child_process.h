@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ constexpr Duration kPatience = std::chrono::seconds(10 * kSlowness);
 bool eventually(const std::function<bool()>& condition, Duration within = kPatience);
 
 using Arguments = std::vector<std::string>;
+Arguments operator+(Arguments first, const Arguments& more);
 
 // Runs a program with its output in files. The destructor ends the process. It first asks the
 // process to end, so that a sanitizer can report errors, which then fail the test. The process is
@@ -77,6 +79,17 @@ class ChildProcess {
   pid_t pid_ = -1;
   std::optional<int> exit_code_;
 };
+
+// What a program said until it ended. The code is -1 if it has not ended in time.
+struct Ended {
+  int code;
+  std::string out, err;
+};
+Ended ended(const std::string& program, const Arguments& arguments, Duration within = kPatience);
+
+// The lines that a program writes with --json, and the last of them, its summary. It must end with success.
+std::vector<nlohmann::json> json_lines_of(const std::string& program, const Arguments& arguments);
+nlohmann::json summary_of(const std::string& program, const Arguments& arguments);
 
 // A running server that listens on a free port of loopback.
 class ServerUnderTest : public ChildProcess {

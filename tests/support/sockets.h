@@ -104,6 +104,13 @@ MATCHER_P(HasStatus, status, "") {
   return std::string_view(arg).starts_with("HTTP/1.1 " + std::to_string(status));
 }
 
+// Whether it has this line, such as "Retry-After: 1", before its body.
+MATCHER_P(HasHeader, line, "") {
+  const std::string text = arg;
+  return text.substr(0, text.find("\r\n\r\n") + 2).find("\r\n" + std::string(line) + "\r\n") !=
+         text.npos;
+}
+
 // Functions for a `FakeServer`. This one answers the request with this status.
 void answer(const Socket& socket, const std::string& status);
 // Sends an endless answer, one byte now and then, until the client closes the connection.

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -31,24 +30,6 @@ std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> result;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) result.push_back(line);
-  return result;
-}
-
-std::vector<std::string> unwrapped_lines(const std::string& text) {
-  constexpr std::size_t kWidth = 100;
-  std::vector<std::string> result;
-  std::size_t before = 0;
-  for (const std::string& line : lines(text)) {
-    const std::size_t begin = line.find_first_not_of(' ');
-    const bool indented = begin != 0 && begin != std::string::npos && !result.empty();
-    const std::size_t word = indented ? line.find(' ', begin) : 0;
-    if (indented && before <= kWidth && before + 1 + std::min(word, line.size()) - begin > kWidth) {
-      result.back() += ' ' + line.substr(begin);
-    } else {
-      result.push_back(line);
-    }
-    before = line.size();
-  }
   return result;
 }
 

@@ -27,10 +27,6 @@ std::string read_file(const std::string& path);
 
 std::vector<std::string> lines(const std::string& text);
 
-// The same, with each line that was wrapped for a terminal in one: the lines that continue it are indented, and their
-// first word had no room before.
-std::vector<std::string> unwrapped_lines(const std::string& text);
-
 // The lines of a CSV file, without the comment at its head. An empty list if there is no file.
 std::vector<std::string> csv_lines(const std::string& path);
 

@@ -14,6 +14,7 @@
 #include "model/run/open_arrivals.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
+#include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -82,10 +83,7 @@ class RunningFleet {
 
  private:
   static WorkloadOptions workload(const std::string& settings) {
-    WorkloadOptions workload;
-    OptionList list;
-    declare_options(list, workload);
-    list.apply(
+    WorkloadOptions workload = options_from<WorkloadOptions>(
         "clients = 100\nclients-per-process = 50\nlambda = 2ms\nstrategy = fixed\n"
         "fixed-delay = 1ms\nmax-retries = 2\n" +
         settings);

@@ -8,6 +8,7 @@
 
 #include "client/fleet.h"
 #include "tests/support/child_process.h"
+#include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
 #include "tests/validation/observed_run.h"
 
@@ -24,10 +25,7 @@ struct Hedged {
 // Runs clients with these lines of `name = value` for a while.
 Hedged run(const std::string& url, const std::string& settings, Duration length) {
   std::signal(SIGPIPE, SIG_IGN);
-  WorkloadOptions workload;
-  OptionList list;
-  declare_options(list, workload);
-  list.apply("strategy = none\n" + settings);
+  WorkloadOptions workload = options_from<WorkloadOptions>("strategy = none\n" + settings);
   Fleet fleet(workload, 1, make_request({.url = url}), {.max_threads = 200});
   fleet.start();
   std::this_thread::sleep_for(length);

@@ -31,10 +31,8 @@ const std::vector<std::string> kNames{"=1+1",
                                       "##[error]e",
                                       "\033[2J",
                                       "\033]0;title\007",
-                                      "\x9b"
-                                      "31m",
-                                      "\xc2\x9b"
-                                      "31m",
+                                      "\23331m",
+                                      "\302\23331m",
                                       "\xff\xfe",
                                       "a\tb",
                                       "a\bb\x7f",
@@ -53,13 +51,7 @@ const std::vector<std::string> kNames{"=1+1",
                                       "'; id; '",
                                       "$(id) %s%n"};
 
-struct Printed {
-  int code;
-  std::string out, err;
-};
-
-Printed run(const std::string& program, const Arguments& arguments,
-            const std::string& folder = "/") {
+Ended run(const std::string& program, const Arguments& arguments, const std::string& folder = "/") {
   ChildProcess process(program, arguments, 0, [&folder] {
     if (chdir(folder.c_str()) != 0) _exit(1);
   });
@@ -190,8 +182,8 @@ class HostileNames : public ::testing::Test {
   }
 
   // Runs it, and looks at what it prints.
-  Printed expect(const char* program, Arguments arguments) {
-    const Printed printed = run(program, arguments, dir_.file("."));
+  Ended expect(const char* program, Arguments arguments) {
+    const Ended printed = run(program, arguments, dir_.file("."));
     EXPECT_NE(printed.code, -1);
     expect_plain(printed.out, arguments.front());
     expect_plain(printed.err, arguments.front());
@@ -204,13 +196,10 @@ class HostileNames : public ::testing::Test {
 };
 
 TEST_F(HostileNames, OfPoliciesThatAreChecked) {
-  Arguments check{"check"};
-  check.insert(check.end(), policies_.begin(), policies_.end());
-  const auto in = [&](const char* format) {
-    Arguments arguments = check;
-    arguments.push_back(std::string("--format=") + format);
-    return expect(RETRYSTORM_STUDIES, arguments).out;
+  const auto check = [&](const std::string& format) {
+    return Arguments{"check"} + policies_ + Arguments{"--format=" + format};
   };
+  const auto in = [&](const char* format) { return expect(RETRYSTORM_STUDIES, check(format)).out; };
   const std::string text = in("text");
   EXPECT_GT(text.size(), 1000u);
   const std::string markdown = in("markdown");
@@ -219,9 +208,7 @@ TEST_F(HostileNames, OfPoliciesThatAreChecked) {
   for (std::size_t at = 0; (at = markdown.find("\n## ", at)) != markdown.npos; ++at) ++heads;
   EXPECT_EQ(heads + 1, kNames.size());
   for (const char* format : {"json", "sarif"}) {
-    check.push_back(std::string("--format=") + format);
-    const Printed machine = run(RETRYSTORM_STUDIES, check);
-    check.pop_back();
+    const Ended machine = run(RETRYSTORM_STUDIES, check(format));
     expect_plain(machine.err, format);
     if (format == std::string("json")) {
       expect_json_lines(machine.out);
@@ -231,17 +218,10 @@ TEST_F(HostileNames, OfPoliciesThatAreChecked) {
   }
   // Relative, so that a line may begin with the name.
   for (const char* name : {"::error::c", "##[error]e", "```", "\033[2J"}) {
-    const Arguments runs{"check",
-                         dir_.file(name) + ".json",
-                         "--service=workers",
-                         "--workers=10",
-                         "--service-time=50ms",
-                         "--arrivals=open",
-                         "--rate=50",
-                         "--runs=2",
-                         "--format=markdown",
-                         "--observe=20s"};
-    expect_markdown(expect(RETRYSTORM_STUDIES, runs).out);
+    expect_markdown(expect(RETRYSTORM_STUDIES, {"check", dir_.file(name) + ".json", "--workers=10",
+                                                "--service-time=50ms", "--rate=50", "--runs=2",
+                                                "--format=markdown", "--observe=20s"})
+                        .out);
     expect(RETRYSTORM_STUDIES, {"check", std::string(name) + ".json"});
   }
 }
@@ -256,10 +236,7 @@ TEST_F(HostileNames, OfPoliciesThatAreImported) {
 TEST_F(HostileNames, OfStrategiesInTables) {
   const std::string csv = dir_.file("csv"), markdown = dir_.file("md"), json = dir_.file("json");
   const Arguments files{"--csv=" + csv, "--markdown=" + markdown, "--json=" + json};
-  const auto with = [&files](Arguments arguments) {
-    arguments.insert(arguments.end(), files.begin(), files.end());
-    return arguments;
-  };
+  const auto with = [&files](const Arguments& arguments) { return arguments + files; };
   const auto expect_files = [&](std::size_t rows) {
     expect_table(read_file(csv), rows);
     expect_plain_rows(read_file(csv));
@@ -285,10 +262,13 @@ TEST_F(HostileNames, OfStrategiesInTables) {
 
 TEST_F(HostileNames, OfStrategiesInMapsAndRemedies) {
   const std::string csv = dir_.file("csv"), markdown = dir_.file("md"), json = dir_.file("json");
-  const auto with = [&](Arguments arguments) {
-    arguments.insert(arguments.end(), {"--runs=1", "--seed=1", "--strategies=" + list_,
-                                       "--csv=" + csv, "--markdown=" + markdown, "--json=" + json});
-    return arguments;
+  const auto with = [&](const Arguments& arguments) {
+    return arguments + Arguments{"--runs=1",
+                                 "--seed=1",
+                                 "--strategies=" + list_,
+                                 "--csv=" + csv,
+                                 "--markdown=" + markdown,
+                                 "--json=" + json};
   };
   for (const Arguments& command : {with({"map", "--x=clients=5", "--y=backlog=5", "--observe=15s",
                                          "--outage-at=5s", "--outage-for=1s"}),
@@ -311,7 +291,7 @@ TEST_F(HostileNames, OfRunsInAReport) {
     report.push_back(json);
   }
   report.push_back("--output=" + dir_.file("report.html"));
-  const Printed printed = run(RETRYSTORM_SCENARIOS "/../report", report);
+  const Ended printed = run(RETRYSTORM_SCENARIOS "/../report", report);
   if (printed.code != 0) GTEST_SKIP() << printed.err;  // a program or a library for it is missing
   const std::string html = read_file(dir_.file("report.html"));
   EXPECT_NE(html.find("src=x onerror"), html.npos);

@@ -51,18 +51,14 @@ class HttpAttemptTest : public testing::Test {
   }
 };
 
-TEST_F(HttpAttemptTest, IsOkWithAnyStatusOf2xx) {
-  EXPECT_EQ(answered_with("200 OK"), Outcome::kOk);
-  EXPECT_EQ(answered_with("201 Created"), Outcome::kOk);
-  EXPECT_EQ(answered_with("299 Whatever"), Outcome::kOk);
-}
-
-TEST_F(HttpAttemptTest, IsAnErrorWithAnyOther) {
-  EXPECT_EQ(answered_with("302 Found"), Outcome::kError);
-  EXPECT_EQ(answered_with("404 Not Found"), Outcome::kError);
-  EXPECT_EQ(answered_with("429 Too Many Requests"), Outcome::kError);
-  EXPECT_EQ(answered_with("500 Internal Server Error"), Outcome::kError);
-  EXPECT_EQ(answered_with("503 Service Unavailable"), Outcome::kError);
+TEST_F(HttpAttemptTest, IsOkWithAnyStatusOf2xxAndAnErrorWithAnyOther) {
+  for (const char* status : {"200 OK", "201 Created", "299 Whatever"}) {
+    EXPECT_EQ(answered_with(status), Outcome::kOk) << status;
+  }
+  for (const char* status : {"302 Found", "404 Not Found", "429 Too Many Requests",
+                             "500 Internal Server Error", "503 Service Unavailable"}) {
+    EXPECT_EQ(answered_with(status), Outcome::kError) << status;
+  }
 }
 
 TEST_F(HttpAttemptTest, TellsABadRequestThatAsksForLess) {
@@ -113,73 +109,48 @@ TEST_F(HttpAttemptTest, TellsOnceWhatIsNoService) {
   }
 }
 
-TEST_F(HttpAttemptTest, IsAnErrorWhenRefused) {
-  std::string url;
-  {
-    const Listener gone;
-    url = gone.url();
+// Refused, reset, closed without an answer, in the middle of one, and by another protocol.
+TEST_F(HttpAttemptTest, IsAnErrorWithoutAWholeAnswer) {
+  const std::string nobody = Listener().url();
+  EXPECT_EQ(attempt(nobody, kPatience), Outcome::kError);
+  const FakeServer resets(reset);
+  EXPECT_EQ(attempt(resets.url(), kPatience), Outcome::kError);
+  for (const char* text : {"", "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nOK",
+                           "220 mail.example.org ESMTP\r\n"}) {
+    const FakeServer server([&](const Socket& socket) {
+      socket.receive(5s, "\r\n\r\n");
+      socket.send(text);
+    });
+    EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kError) << text;
   }
-  EXPECT_EQ(attempt(url, kPatience), Outcome::kError);
 }
 
-TEST_F(HttpAttemptTest, IsAnErrorWhenReset) {
-  const FakeServer server(reset);
-  EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kError);
-}
-
-TEST_F(HttpAttemptTest, IsAnErrorWhenClosedWithoutAnAnswer) {
-  const FakeServer server([](const Socket& socket) { socket.receive(5s, "\r\n\r\n"); });
-  EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kError);
-}
-
-TEST_F(HttpAttemptTest, IsAnErrorWhenTheAnswerIsCutOff) {
-  const FakeServer server([](const Socket& socket) {
-    socket.receive(5s, "\r\n\r\n");
-    socket.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nOK");
-  });
-  EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kError);
-}
-
-TEST_F(HttpAttemptTest, IsAnErrorWhenTheAnswerIsNoHttp) {
-  const FakeServer server([](const Socket& socket) {
-    socket.receive(5s, "\r\n\r\n");
-    socket.send("220 mail.example.org ESMTP\r\n");
-  });
-  EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kError);
-}
-
-TEST_F(HttpAttemptTest, TimesOutWhenTheServerIsSilent) {
+TEST_F(HttpAttemptTest, TimesOutWhenTheServerIsSilentOrConnectingHangs) {
   const Listener silent;
   EXPECT_EQ(attempt(silent.url(), 200ms), Outcome::kTimedOut);
-}
-
-// Each byte would restart a read timeout.
-TEST_F(HttpAttemptTest, TimesOutWhenTheAnswerDrips) {
-  const FakeServer server(drip);
-  EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut);
-}
-
-// Such an answer ends with its connection, even when the deadline closes that.
-TEST_F(HttpAttemptTest, TimesOutWhenAnAnswerWithoutALengthDrips) {
-  const FakeServer server([](const Socket& socket) {
-    socket.receive(5s, "\r\n\r\n");
-    socket.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
-    for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(10ms);
-  });
-  EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut);
-}
-
-TEST_F(HttpAttemptTest, TimesOutWhenTheHeaderDrips) {
-  const FakeServer server([](const Socket& socket) {
-    socket.send("HTTP/1.1 200 OK\r\nX-Slow: ");
-    for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(10ms);
-  });
-  EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut);
-}
-
-TEST_F(HttpAttemptTest, TimesOutWhenConnectingHangs) {
   const FullListener full;
   EXPECT_EQ(attempt(full.url(), 300ms), Outcome::kTimedOut);
+}
+
+// Each byte would restart a read timeout. An answer without a length ends with its connection, even when the deadline
+// closes that.
+TEST_F(HttpAttemptTest, TimesOutWhenTheAnswerDrips) {
+  const FakeServer drips(drip);
+  EXPECT_EQ(attempt(drips.url(), 300ms), Outcome::kTimedOut);
+  const std::string head = "HTTP/1.1 200 OK\r\n",
+                    chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
+  for (const auto& [begin, pause] : {std::pair(head + "Connection: close\r\n\r\n", 10ms),
+                                     {head + "X-Slow: ", 10ms},
+                                     {chunked + "5;name=", 250ms},
+                                     {chunked + "0\r\nX-Slow: ", 250ms},
+                                     {chunked + "5\r\nabc", 250ms}}) {
+    const FakeServer server([&, pause = pause](const Socket& socket) {
+      socket.receive(5s, "\r\n\r\n");
+      socket.send(begin);
+      for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(pause);
+    });
+    EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut) << begin;
+  }
 }
 
 TEST_F(HttpAttemptTest, AnswersOfAnyLengthAreRead) {
@@ -310,17 +281,6 @@ TEST_F(HttpAttemptTest, IsAnErrorWhereChunksOrLengthsAreNone) {
   }
 }
 
-TEST_F(HttpAttemptTest, TimesOutWhenTheEndOfAChunkedAnswerDrips) {
-  for (const char* last : {"5;name=", "0\r\nX-Slow: ", "5\r\nabc"}) {
-    const FakeServer server([&](const Socket& socket) {
-      socket.receive(5s, "\r\n\r\n");
-      socket.send(std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n") + last);
-      for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(250ms);
-    });
-    EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut) << last;
-  }
-}
-
 TEST_F(HttpAttemptTest, SendsABodyOnlyWhereItIsAskedFor) {
   for (const bool asks : {true, false}) {
     std::string rest;
@@ -392,22 +352,14 @@ class HttpsAttemptTest : public HttpAttemptTest {
 };
 
 TEST_F(HttpsAttemptTest, IsOkWithATrustedCertificateOfThatName) {
-  const Certificate certificate("DNS:localhost");
-  const TlsServer server(certificate);
-  EXPECT_EQ(attempt(trusting(server.url("localhost"), certificate), kPatience), Outcome::kOk);
-}
-
-TEST_F(HttpsAttemptTest, IsOkWithATrustedCertificateOfThatAddress) {
-  const Certificate certificate("IP:127.0.0.1");
-  const TlsServer server(certificate);
-  EXPECT_EQ(attempt(trusting(server.url("127.0.0.1"), certificate), kPatience), Outcome::kOk);
-}
-
-TEST_F(HttpsAttemptTest, IsAnErrorWithACertificateOfAnotherName) {
-  const Certificate certificate("DNS:elsewhere.example");
-  const TlsServer server(certificate);
-  for (const char* host : {"localhost", "127.0.0.1"}) {
-    EXPECT_EQ(attempt(trusting(server.url(host), certificate), kPatience), Outcome::kError);
+  for (const auto& [name, host, outcome] :
+       {std::tuple("DNS:localhost", "localhost", Outcome::kOk),
+        {"IP:127.0.0.1", "127.0.0.1", Outcome::kOk},
+        {"DNS:elsewhere.example", "localhost", Outcome::kError},
+        {"DNS:elsewhere.example", "127.0.0.1", Outcome::kError}}) {
+    const Certificate certificate(name);
+    const TlsServer server(certificate);
+    EXPECT_EQ(attempt(trusting(server.url(host), certificate), kPatience), outcome) << name << host;
   }
 }
 
@@ -434,9 +386,11 @@ TEST_F(HttpsAttemptTest, IsAnErrorWhereNobodySpeaksTls) {
   EXPECT_EQ(attempt(url(server.port()), kPatience), Outcome::kError);
 }
 
-TEST_F(HttpsAttemptTest, TimesOutWhenNobodyAnswersTheHandshake) {
+TEST_F(HttpsAttemptTest, TimesOutWhenNobodyAnswersTheHandshakeOrConnectingHangs) {
   const Listener silent;
   EXPECT_EQ(attempt(url(silent.port()), 300ms), Outcome::kTimedOut);
+  const FullListener full;
+  EXPECT_EQ(attempt(url(full.port()), 300ms), Outcome::kTimedOut);
 }
 
 // Each byte would restart the timeout.
@@ -484,11 +438,6 @@ TEST_F(HttpsAttemptTest, TimesOutWhenRecordsHaveNoEnd) {
     });
     EXPECT_EQ(attempt(url(server.port()), 300ms), Outcome::kTimedOut);
   }
-}
-
-TEST_F(HttpsAttemptTest, TimesOutWhenConnectingHangs) {
-  const FullListener full;
-  EXPECT_EQ(attempt(url(full.port()), 300ms), Outcome::kTimedOut);
 }
 
 // Such an answer has no body, whatever its head says.

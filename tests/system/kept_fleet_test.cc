@@ -14,6 +14,7 @@
 #include "common/http/url.h"
 #include "tests/support/child_process.h"
 #include "tests/support/http2_peer.h"
+#include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -44,10 +45,8 @@ class KeptFleet {
 
  private:
   static WorkloadOptions workload(const std::string& settings) {
-    WorkloadOptions workload;
-    OptionList list;
-    declare_options(list, workload);
-    list.apply("clients = 1\nlambda = 1ms\nstrategy = none\n" + settings);
+    WorkloadOptions workload =
+        options_from<WorkloadOptions>("clients = 1\nlambda = 1ms\nstrategy = none\n" + settings);
     return workload;
   }
 

@@ -15,6 +15,7 @@
 
 #include "client/outage/server_process.h"
 #include "tests/support/child_process.h"
+#include "tests/support/refusal.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -22,7 +23,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 bool frozen(const ChildProcess& process) {
   return eventually([&] { return process.state() == 'T'; });
@@ -82,9 +82,8 @@ class Outage : public testing::Test {
 };
 
 TEST_F(Outage, FreezesAndWakesTheServer) {
-  Arguments arguments = freezing(server_, json_path());
-  arguments.insert(arguments.end(), {"--outage-for", "700ms", "--duration", "2s"});
-  ClientUnderTest client(arguments);
+  ClientUnderTest client(freezing(server_, json_path()) +
+                         Arguments{"--outage-for", "700ms", "--duration", "2s"});
   EXPECT_TRUE(frozen(server_));
   ASSERT_EQ(client.exit_code(), 0);
   EXPECT_TRUE(awake(server_));
@@ -124,9 +123,7 @@ TEST_F(Outage, HoldsClientsWithoutATimeout) {
 }
 
 TEST_F(Outage, EndsWithTheRun) {
-  Arguments arguments = freezing(server_, json_path());
-  arguments.insert(arguments.end(), {"--duration", "600ms"});
-  ClientUnderTest client(arguments);
+  ClientUnderTest client(freezing(server_, json_path()) + Arguments{"--duration", "600ms"});
   ASSERT_EQ(client.exit_code(), 0);
   EXPECT_TRUE(awake(server_));
   const auto json = read_json_lines(json_path());
@@ -142,68 +139,10 @@ TEST_F(Outage, EndsWhenTheClientIsInterrupted) {
   EXPECT_EQ(read_json_lines(json_path()).back()["type"], "summary");
 }
 
-TEST_F(Outage, EndsEvenWhenTheClientIsKilled) {
-  ClientUnderTest client(freezing(server_, json_path()));
-  ASSERT_TRUE(frozen(server_));
-  client.signal(SIGKILL);
-  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
-  EXPECT_TRUE(awake(server_));
-  EXPECT_THAT(get(server_.port(), kPatience), HasStatus(200));
-}
-
-// For example by a shell's `kill -9 %1`, or by `timeout -s KILL`.
-TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
-  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
-  ASSERT_TRUE(frozen(server_));
-  kill(-client.pid(), SIGKILL);
-  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
-  EXPECT_TRUE(awake(server_));
-}
-
-// Ctrl-\ also signals the whole group.
-TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupQuits) {
-  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
-  ASSERT_TRUE(frozen(server_));
-  kill(-client.pid(), SIGQUIT);
-  ASSERT_EQ(client.exit_code(), 128 + SIGQUIT);
-  EXPECT_TRUE(awake(server_));
-}
-
-// Ctrl-Z stops the client, but not its watchdog.
-TEST_F(Outage, EndsEvenWhenTheClientIsKilledWhileStopped) {
-  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
-  ASSERT_TRUE(frozen(server_));
-  kill(-client.pid(), SIGTSTP);
-  ASSERT_TRUE(frozen(client));
-  client.signal(SIGKILL);
-  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
-  EXPECT_TRUE(awake(server_));
-}
-
-TEST_F(Outage, EndsEvenWhenAllThatIsCalledClientIsKilled) {
-  ClientUnderTest client(freezing(server_, json_path()));
-  ASSERT_TRUE(frozen(server_));
-  EXPECT_THAT(kill_what_is_called_client(client.pid()), testing::Pair(2, 1));
-  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
-  EXPECT_TRUE(awake(server_));
-}
-
-TEST_F(Outage, EndsInTimeWhileTheClientIsStopped) {
-  Arguments arguments = freezing(server_, json_path());
-  arguments.insert(arguments.end(), {"--outage-for", "1s"});
-  ClientUnderTest client(arguments);
-  ASSERT_TRUE(frozen(server_));
-  client.signal(SIGSTOP);
-  ASSERT_TRUE(frozen(client));
-  EXPECT_TRUE(awake(server_));
-  EXPECT_EQ(client.state(), 'T');
-}
-
 TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
-  Arguments arguments = freezing(server_, json_path());
-  arguments.insert(arguments.end(),
-                   {"--outage-at", "1s", "--duration", "1500ms", "--report-interval", "100ms"});
-  ClientUnderTest client(arguments);
+  ClientUnderTest client(freezing(server_, json_path()) + Arguments{"--outage-at", "1s",
+                                                                    "--duration", "1500ms",
+                                                                    "--report-interval", "100ms"});
   const std::regex answered(R"("p50":\d)");  // a client whose service was never there ends at once
   ASSERT_TRUE(eventually([&] { return std::regex_search(read_file(json_path()), answered); }));
   server_.signal(SIGKILL);
@@ -216,18 +155,87 @@ TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
 
 // A client whose outage consists of commands that each append a word to a file.
 Arguments commanding(const ServerUnderTest& server, const TempDir& dir) {
-  const std::string words = dir.file("words");
-  return {
-      "--url",          server.url(),
-      "--clients",      "20",
-      "--lambda",       "10ms",
-      "--outage",       "command",
-      "--outage-begin", "echo begun >>" + words + "; kill -STOP " + std::to_string(server.pid()),
-      "--outage-end",   "kill -CONT " + std::to_string(server.pid()) + "; echo ended >>" + words,
-      "--outage-at",    "100ms",
-      "--outage-for",   "1h",
-      "--duration",     "10m",
-      "--json",         dir.file("client.jsonl")};
+  const std::string words = dir.file("words"), pid = std::to_string(server.pid());
+  return {"--url=" + server.url(),
+          "--clients=20",
+          "--lambda=10ms",
+          "--outage=command",
+          "--outage-begin=echo begun >>" + words + "; kill -STOP " + pid,
+          "--outage-end=kill -CONT " + pid + "; echo ended >>" + words,
+          "--outage-at=100ms",
+          "--outage-for=1h",
+          "--duration=10m",
+          "--json=" + dir.file("client.jsonl")};
+}
+
+struct Way {
+  const char* name;
+  std::function<void(const ChildProcess&)> end;
+  int code;  // of the client
+};
+
+// For example by a shell's `kill -9 %1`, or by `timeout -s KILL`. Ctrl-\ also signals the whole group, and Ctrl-Z stops
+// the client, but not its watchdog.
+const Way kWays[] = {
+    {"Killed", [](const ChildProcess& client) { client.signal(SIGKILL); }, 128 + SIGKILL},
+    {"GroupKilled", [](const ChildProcess& client) { kill(-client.pid(), SIGKILL); },
+     128 + SIGKILL},
+    {"GroupQuits", [](const ChildProcess& client) { kill(-client.pid(), SIGQUIT); }, 128 + SIGQUIT},
+    {"KilledWhileStopped",
+     [](const ChildProcess& client) {
+       kill(-client.pid(), SIGTSTP);
+       ASSERT_TRUE(frozen(client));
+       client.signal(SIGKILL);
+     },
+     128 + SIGKILL},
+    {"AllThatIsCalledClientKilled",
+     [](const ChildProcess& client) {
+       EXPECT_THAT(kill_what_is_called_client(client.pid()), testing::Pair(2, 1));
+     },
+     128 + SIGKILL},
+    {"Interrupted", [](const ChildProcess& client) { client.signal(SIGINT); }, 0},
+};
+
+class EndedOutage : public testing::TestWithParam<Way> {};
+
+TEST_P(EndedOutage, LeavesNoServerFrozen) {
+  for (const bool by_commands : {false, true}) {
+    const TempDir dir;
+    const ServerUnderTest server({"--base-delay", "1ms"});
+    ChildProcess client(
+        RETRYSTORM_CLIENT,
+        by_commands ? commanding(server, dir) : freezing(server, dir.file("client.jsonl")), 0,
+        own_group);
+    ASSERT_TRUE(frozen(server)) << by_commands;
+    GetParam().end(client);
+    ASSERT_EQ(client.exit_code(), GetParam().code) << by_commands;
+    EXPECT_TRUE(awake(server)) << by_commands;
+    EXPECT_THAT(get(server.port(), kPatience), HasStatus(200));
+    if (by_commands) {
+      EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(When, EndedOutage, testing::ValuesIn(kWays),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(StoppedClient, LeavesNoServerFrozen) {
+  for (const bool by_commands : {false, true}) {
+    const TempDir dir;
+    const ServerUnderTest server({"--base-delay", "1ms"});
+    ClientUnderTest client(
+        (by_commands ? commanding(server, dir) : freezing(server, dir.file("client.jsonl"))) +
+        Arguments{"--outage-for", "1s"});
+    ASSERT_TRUE(frozen(server)) << by_commands;
+    client.signal(SIGSTOP);
+    ASSERT_TRUE(frozen(client));
+    EXPECT_TRUE(awake(server)) << by_commands;
+    if (by_commands) {
+      EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
+    }
+    EXPECT_EQ(client.state(), 'T');
+  }
 }
 
 TEST(CommandedOutage, BeginsAndEndsByCommands) {
@@ -267,53 +275,6 @@ TEST(CommandedOutage, EndsTheRunWhereItDoesNotBegin) {
   const auto summary = read_json_lines(dir.file("client.jsonl")).back();
   EXPECT_EQ(summary["failed_commands"], 2);
   EXPECT_LT(summary["elapsed_s"], 30);
-}
-
-TEST(CommandedOutage, EndsWhenTheClientIsInterrupted) {
-  const TempDir dir;
-  const ServerUnderTest server({"--base-delay", "1ms"});
-  ClientUnderTest client(commanding(server, dir));
-  ASSERT_TRUE(frozen(server));
-  client.signal(SIGINT);
-  ASSERT_EQ(client.exit_code(), 0);
-  EXPECT_TRUE(awake(server));
-  EXPECT_EQ(read_file(dir.file("words")), "begun\nended\n");
-}
-
-TEST(CommandedOutage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
-  const TempDir dir;
-  const ServerUnderTest server({"--base-delay", "1ms"});
-  ChildProcess client(RETRYSTORM_CLIENT, commanding(server, dir), 0, own_group);
-  ASSERT_TRUE(frozen(server));
-  kill(-client.pid(), SIGKILL);
-  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
-  EXPECT_TRUE(awake(server));
-  EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
-}
-
-TEST(CommandedOutage, EndsEvenWhenAllThatIsCalledClientIsKilled) {
-  const TempDir dir;
-  const ServerUnderTest server({"--base-delay", "1ms"});
-  ClientUnderTest client(commanding(server, dir));
-  ASSERT_TRUE(frozen(server));
-  EXPECT_THAT(kill_what_is_called_client(client.pid()), testing::Pair(2, 1));
-  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
-  EXPECT_TRUE(awake(server));
-  EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
-}
-
-TEST(CommandedOutage, EndsInTimeWhileTheClientIsStopped) {
-  const TempDir dir;
-  const ServerUnderTest server({"--base-delay", "1ms"});
-  Arguments arguments = commanding(server, dir);
-  arguments.insert(arguments.end(), {"--outage-for", "1s"});
-  ClientUnderTest client(arguments);
-  ASSERT_TRUE(frozen(server));
-  client.signal(SIGSTOP);
-  ASSERT_TRUE(frozen(client));
-  EXPECT_TRUE(awake(server));
-  EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
-  EXPECT_EQ(client.state(), 'T');
 }
 
 TEST(CommandedOutage, EndsAndSaysSoWhenTheProcessThatRunsTheCommandsIsKilled) {
@@ -396,23 +357,20 @@ TEST(ServerProcess, DoesNotFreezeWhatHasEnded) {
   siginfo_t ended{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(server.pid()), &ended, WEXITED | WNOWAIT), 0);
   ASSERT_EQ(server.state(), 'Z');
-  EXPECT_THAT([&] { process.freeze(TimePoint::max()); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
-  EXPECT_THAT([&] { process.wake(); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
-  EXPECT_THAT([&] { ServerProcess another(server.pid()); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("has ended")));
+  EXPECT_THROW(process.freeze(TimePoint::max()), std::runtime_error);
+  EXPECT_THROW(process.wake(), std::runtime_error);
+  EXPECT_THAT(refusal_of<std::runtime_error>([&] { ServerProcess another(server.pid()); }),
+              HasSubstr("has ended"));
 }
 
 TEST(ServerProcess, RefusesWhatIsNoServer) {
-  EXPECT_THAT([] { ServerProcess process(getpid()); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("is this client itself")));
-  EXPECT_THAT([] { ServerProcess process(1); },
-              ThrowsMessage<std::runtime_error>(
-                  HasSubstr("process 1 is the init process, not the server")));
-  // Greater than any process id of Linux.
-  EXPECT_THAT([] { ServerProcess process(1 << 30); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("there is no process 1073741824")));
+  for (const auto& [pid, why] : {std::pair(getpid(), "is this client itself"),
+                                 {1, "process 1 is the init process, not the server"},
+                                 // Greater than any process id of Linux.
+                                 {1 << 30, "there is no process 1073741824"}}) {
+    EXPECT_THAT(refusal_of<std::runtime_error>([pid = pid] { ServerProcess process(pid); }),
+                HasSubstr(why));
+  }
 }
 
 }  // namespace

@@ -97,23 +97,32 @@ Arguments server_that_reports() {
   return {"--port", "0", "--admin-port", "0", "--report-interval", "1ms"};
 }
 
-TEST(BlockedOutput, DoesNotHoldUpTheEndOfAClientInAStorm) {
-  const FullListener full;
-  const Pipe pipe;
-  ChildProcess client(RETRYSTORM_CLIENT, storm(full.url()), 0, pipe.as_standard_output());
-  ASSERT_TRUE(pipe.full());
-  client.signal(SIGTERM);
-  ASSERT_EQ(client.exit_code(kEnd), 0) << client.err();
-  EXPECT_THAT(client.err(), ContainsRegex("standard output was blocked: [0-9]+ lines are lost\n"));
+struct Program {
+  const char* program;
+  Arguments arguments;
+};
+
+// Each writes a lot without end. `full`: what nobody can connect to.
+std::vector<Program> endless_programs(const FullListener& full) {
+  return {{RETRYSTORM_CLIENT, storm(full.url())},
+          {RETRYSTORM_SERVER, server_that_reports()},
+          {RETRYSTORM_SIMULATE, kManyLines}};
 }
 
-TEST(BlockedOutput, DoesNotHoldUpTheEndWithStandardErrorBlockedToo) {
+TEST(BlockedOutput, DoesNotHoldUpTheEnd) {
   const FullListener full;
-  const Pipe pipe;
-  ChildProcess client(RETRYSTORM_CLIENT, storm(full.url()), 0, pipe.as_standard_output(true));
-  ASSERT_TRUE(pipe.full());
-  client.signal(SIGINT);
-  EXPECT_EQ(client.exit_code(kEnd), 0);
+  for (const bool error_too : {false, true}) {
+    for (const auto& [program, arguments] : endless_programs(full)) {
+      const Pipe pipe;
+      ChildProcess process(program, arguments, 0, pipe.as_standard_output(error_too));
+      ASSERT_TRUE(pipe.full()) << program;
+      process.signal(program == std::string(RETRYSTORM_SIMULATE) ? SIGINT : SIGTERM);
+      ASSERT_EQ(process.exit_code(kEnd), 0) << program << process.err();
+      if (error_too) continue;
+      EXPECT_THAT(process.err(),
+                  ContainsRegex("standard output was blocked: [0-9]+ lines are lost\n"));
+    }
+  }
 }
 
 TEST(BlockedOutput, DoesNotHoldUpTheEndOfAnOutage) {
@@ -132,15 +141,6 @@ TEST(BlockedOutput, DoesNotHoldUpTheEndOfAnOutage) {
   EXPECT_TRUE(has("\"stop\""));
   EXPECT_TRUE(has("\"continue\""));
   EXPECT_TRUE(eventually([&] { return server.state() != 'T'; }));
-}
-
-TEST(BlockedOutput, DoesNotHoldUpTheEndOfAServer) {
-  const Pipe pipe;
-  ChildProcess server(RETRYSTORM_SERVER, server_that_reports(), 0, pipe.as_standard_output());
-  ASSERT_TRUE(pipe.full());
-  server.signal(SIGTERM);
-  ASSERT_EQ(server.exit_code(kEnd), 0) << server.err();
-  EXPECT_THAT(server.err(), ContainsRegex("standard output was blocked: [0-9]+ lines are lost\n"));
 }
 
 // A real program drops lines instead of being late, but a simulation can wait for its reader.
@@ -171,15 +171,6 @@ TEST(StandardStreams, AreInOrderInATerminal) {
   }
 }
 
-TEST(BlockedOutput, DoesNotHoldUpTheEndOfASimulation) {
-  const Pipe pipe;
-  ChildProcess simulate(RETRYSTORM_SIMULATE, kManyLines, 0, pipe.as_standard_output());
-  ASSERT_TRUE(pipe.full());
-  simulate.signal(SIGINT);
-  ASSERT_EQ(simulate.exit_code(kEnd), 0) << simulate.err();
-  EXPECT_THAT(simulate.err(), HasSubstr("standard output was blocked: "));
-}
-
 // A program waits up to a second for a file at its end.
 constexpr Duration kEndWithAFile = 2s * kEndSlowness;
 
@@ -203,55 +194,32 @@ TEST(BlockedFile, HoldsUpNeitherTheOutageNorTheEndOfAClient) {
   EXPECT_THAT(client.err(), ContainsRegex(lines_lost(fifo)));
 }
 
-TEST(BlockedFile, DoesNotHoldUpTheEndOfAClientThatIsToldToEnd) {
+// Nor the lines of a server.
+TEST(BlockedFile, DoesNotHoldUpTheEnd) {
   const FullListener full;
-  const Fifo fifo;
-  Arguments arguments = storm(full.url());
-  arguments.insert(arguments.end(), {"--json", fifo.path()});
-  ChildProcess client(RETRYSTORM_CLIENT, arguments);
-  ASSERT_TRUE(fifo.full());
-  client.signal(SIGTERM);
-  ASSERT_EQ(client.exit_code(kEndWithAFile), 0) << client.err();
-  EXPECT_THAT(client.err(), ContainsRegex(lines_lost(fifo)));
-}
-
-TEST(BlockedFile, HoldsUpNeitherTheLinesNorTheEndOfAServer) {
-  const Fifo fifo;
-  Arguments arguments = server_that_reports();
-  arguments.insert(arguments.end(), {"--json", fifo.path()});
-  ChildProcess server(RETRYSTORM_SERVER, arguments);
-  ASSERT_TRUE(fifo.full());
-  const std::size_t before = server.out().size();
-  EXPECT_TRUE(eventually([&] { return server.out().size() > before; }));
-  server.signal(SIGTERM);
-  ASSERT_EQ(server.exit_code(kEndWithAFile), 0) << server.err();
-  EXPECT_THAT(server.err(), ContainsRegex(lines_lost(fifo)));
-}
-
-TEST(BlockedFile, DoesNotHoldUpTheEndOfASimulation) {
-  const Fifo fifo;
-  Arguments arguments = kManyLines;
-  arguments.insert(arguments.end(), {"--json", fifo.path()});
-  ChildProcess simulate(RETRYSTORM_SIMULATE, arguments);
-  ASSERT_TRUE(fifo.full());
-  simulate.signal(SIGINT);
-  ASSERT_EQ(simulate.exit_code(kEndWithAFile), 0) << simulate.err();
-  EXPECT_THAT(simulate.err(), ContainsRegex(lines_lost(fifo)));
+  for (const auto& [program, arguments] : endless_programs(full)) {
+    const Fifo fifo;
+    ChildProcess process(program, arguments + Arguments{"--json", fifo.path()});
+    ASSERT_TRUE(fifo.full()) << program;
+    if (program == std::string(RETRYSTORM_SERVER)) {
+      const std::size_t before = process.out().size();
+      EXPECT_TRUE(eventually([&] { return process.out().size() > before; }));
+    }
+    process.signal(program == std::string(RETRYSTORM_SIMULATE) ? SIGINT : SIGTERM);
+    ASSERT_EQ(process.exit_code(kEndWithAFile), 0) << program << process.err();
+    EXPECT_THAT(process.err(), ContainsRegex(lines_lost(fifo)));
+  }
 }
 
 // The program waits for a FIFO without a reader. Signals end this wait.
 TEST(UnreadFile, DoesNotKeepAProgramFromEnding) {
   const Fifo fifo(Fifo::Reader::kNone);
   const Arguments outage{"--outage=drop", "--outage-at=1s", "--outage-for=1s"};
-  const auto with = [](Arguments all, const Arguments& more) {
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  const std::pair<const char*, Arguments> cases[] = {
+  const Program cases[] = {
       {RETRYSTORM_CLIENT, {"--json", fifo.path()}},
       {RETRYSTORM_CLIENT, {"--body", "@" + fifo.path()}},
       {RETRYSTORM_CLIENT, {"--url=https://127.0.0.1/", "--cacert", fifo.path()}},
-      {RETRYSTORM_CLIENT, with(outage, {"--admin-token-file", fifo.path()})},
+      {RETRYSTORM_CLIENT, outage + Arguments{"--admin-token-file", fifo.path()}},
       {RETRYSTORM_CLIENT, {"--config", fifo.path()}},
       {RETRYSTORM_SERVER, {"--port=0", "--admin-port=0", "--json", fifo.path()}},
       {RETRYSTORM_SIMULATE, {"--json", fifo.path()}},
@@ -296,35 +264,20 @@ TEST(SharedFile, IsRefusedToTheSecondProgram) {
 }
 
 // Standard output whose reader has ended, as with `| head`.
-class ClosedOutput : public testing::Test {
- protected:
-  static void expect_ends_quietly(const std::string& program, const Arguments& arguments) {
+TEST(ClosedOutput, EndsAProgram) {
+  const FullListener full;
+  auto programs = endless_programs(full);
+  programs.push_back(
+      {RETRYSTORM_SIMULATE,
+       kManyLines + Arguments{"--sweep", "base-delay=1ms:300ms:1ms", "--observe", "1m"}});
+  for (const auto& [program, arguments] : programs) {
     Pipe pipe;
     ChildProcess child(program, arguments, 0, pipe.as_standard_output());
-    ASSERT_TRUE(pipe.full());
+    ASSERT_TRUE(pipe.full()) << program;
     pipe.close_reader();
-    EXPECT_EQ(child.exit_code(kEnd), 128 + SIGPIPE);
+    EXPECT_EQ(child.exit_code(kEnd), 128 + SIGPIPE) << program;
     EXPECT_THAT(child.err(), AnyOf("", ContainsRegex("^listening on [^\n]*\n$")));
   }
-};
-
-TEST_F(ClosedOutput, EndsAServer) {
-  expect_ends_quietly(RETRYSTORM_SERVER, server_that_reports());
-}
-
-TEST_F(ClosedOutput, EndsAClient) {
-  const FullListener full;
-  expect_ends_quietly(RETRYSTORM_CLIENT, storm(full.url()));
-}
-
-TEST_F(ClosedOutput, EndsASimulation) {
-  expect_ends_quietly(RETRYSTORM_SIMULATE, kManyLines);
-}
-
-TEST_F(ClosedOutput, EndsACampaign) {
-  Arguments campaign = kManyLines;
-  campaign.insert(campaign.end(), {"--sweep", "base-delay=1ms:300ms:1ms", "--observe", "1m"});
-  expect_ends_quietly(RETRYSTORM_SIMULATE, campaign);
 }
 
 class FullDisk : public testing::Test {
@@ -345,44 +298,33 @@ class FullDisk : public testing::Test {
   }
 };
 
+// Also what is longer than a buffer, and help.
+TEST_F(FullDisk, IsToldByEachProgram) {
+  const FullListener full;
+  for (const auto& [program, arguments] :
+       {Program{RETRYSTORM_CLIENT, storm(full.url()) + Arguments{"--duration", "300ms"}},
+        {RETRYSTORM_SIMULATE, kManyLines},
+        {RETRYSTORM_SIMULATE, {"--print-settings"}},
+        {RETRYSTORM_SERVER, {"--help"}},
+        {RETRYSTORM_CLIENT, {"--version"}}}) {
+    ChildProcess child(program, arguments, 0, as_standard_output());
+    expect_tells(child);
+  }
+}
+
+TEST_F(FullDisk, IsToldByTheStudies) {
+  for (const Arguments& arguments : {Arguments{"schedule", "--waits=3"}, Arguments{"--help"}}) {
+    ChildProcess child(RETRYSTORM_STUDIES, arguments, 0, as_standard_output());
+    expect_tells(child);
+  }
+}
+
 TEST_F(FullDisk, IsToldByAServer) {
   ChildProcess server(RETRYSTORM_SERVER, server_that_reports(), 0, as_standard_output());
   ASSERT_TRUE(server.says("writing to standard output failed"));
   EXPECT_EQ(server.exit_code(0s), std::nullopt);  // it is still running
   server.signal(SIGTERM);
   expect_tells(server);
-}
-
-TEST_F(FullDisk, IsToldByAClient) {
-  const FullListener full;
-  Arguments arguments = storm(full.url());
-  arguments.insert(arguments.end(), {"--duration", "300ms"});
-  ChildProcess client(RETRYSTORM_CLIENT, arguments, 0, as_standard_output());
-  expect_tells(client);
-}
-
-TEST_F(FullDisk, IsToldByASchedule) {
-  ChildProcess schedule(RETRYSTORM_STUDIES, {"schedule", "--waits=3"}, 0, as_standard_output());
-  expect_tells(schedule);
-}
-
-TEST_F(FullDisk, IsToldByASimulation) {
-  ChildProcess simulate(RETRYSTORM_SIMULATE, kManyLines, 0, as_standard_output());
-  expect_tells(simulate);
-}
-
-TEST_F(FullDisk, IsToldByWhatIsLongerThanABuffer) {
-  ChildProcess settings(RETRYSTORM_SIMULATE, {"--print-settings"}, 0, as_standard_output());
-  expect_tells(settings);
-}
-
-TEST_F(FullDisk, IsToldByTheHelp) {
-  for (const char* program : {RETRYSTORM_SERVER, RETRYSTORM_STUDIES}) {
-    ChildProcess help(program, {"--help"}, 0, as_standard_output());
-    expect_tells(help);
-  }
-  ChildProcess version(RETRYSTORM_CLIENT, {"--version"}, 0, as_standard_output());
-  expect_tells(version);
 }
 
 // The limit of `ulimit -f`. The system sends a signal that ends a program unless it is ignored.

@@ -35,16 +35,9 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-struct Done {
-  int code;
-  std::string out, err;
-};
-
 // A study takes some seconds of processor time.
-Done done(const char* program, const Arguments& arguments) {
-  ChildProcess process(program, arguments);
-  const int code = process.exit_code(4 * kPatience).value_or(-1);
-  return {code, process.out(), process.err()};
+Ended done(const char* program, const Arguments& arguments) {
+  return ended(program, arguments, 4 * kPatience);
 }
 
 std::string written(const TempDir& dir, const std::string& name, const std::string& text) {
@@ -61,29 +54,29 @@ constexpr const char* kA6 = R"({"methodConfig": [{"name": [{"service": "a.B"}],
 
 TEST(Import, GivesTheRunsOfTheStrategyThatItIs) {
   const TempDir dir;
-  const Done imported = done(RETRYSTORM_STUDIES, {"import", written(dir, "x", kA6)});
+  const Ended imported = done(RETRYSTORM_STUDIES, {"import", written(dir, "x", kA6)});
   ASSERT_EQ(imported.code, 0) << imported.err;
   const std::string ini = written(dir, "policy.ini", imported.out);
   const Arguments small{"--clients=100", "--limit=5",         "--k=2",
                         "--seed=3",      "--outage=errors:1", "--quiet"};
-  Arguments by_file = small, by_name = small;
-  by_file.push_back("--config=" + ini);
-  by_name.insert(by_name.end(), {"--strategy=grpc", "--connections=multiplexed"});
-  const Done ours = done(RETRYSTORM_SIMULATE, by_file);
+  const Ended ours = done(RETRYSTORM_SIMULATE, small + Arguments{"--config=" + ini});
   ASSERT_EQ(ours.code, 0) << ours.err;
-  EXPECT_EQ(ours.out, done(RETRYSTORM_SIMULATE, by_name).out);
+  EXPECT_EQ(ours.out, done(RETRYSTORM_SIMULATE,
+                           small + Arguments{"--strategy=grpc", "--connections=multiplexed"})
+                          .out);
 }
 
 // explorer/page/link.js reads it: the version, then the options.
 TEST(Import, LinksToTheExplorer) {
   const TempDir dir;
   const std::string a6 = written(dir, "x", kA6);
-  const Done linked = done(RETRYSTORM_STUDIES, {"import", a6, "--link=https://a.example/e.html"});
+  const Ended linked = done(RETRYSTORM_STUDIES, {"import", a6, "--link=https://a.example/e.html"});
   EXPECT_EQ(linked.code, 0) << linked.err;
-  EXPECT_THAT(linked.out, StartsWith("https://a.example/e.html#v=1&"));
-  EXPECT_THAT(linked.out,
-              AllOf(HasSubstr("&max-attempts=4&"), HasSubstr("&jitter=proportional%3A0.2&"),
-                    EndsWith("&retry-on=UNAVAILABLE\n")));
+  EXPECT_THAT(linked.out, AllOf(StartsWith("https://a.example/e.html#v=1&"),
+                                EndsWith("&retry-on=UNAVAILABLE\n")));
+  for (const char* option : {"&max-attempts=4&", "&jitter=proportional%3A0.2&"}) {
+    EXPECT_THAT(linked.out, HasSubstr(option));
+  }
   const std::string page = written(dir, "a page.html", "");
   EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", a6, "--link=" + page}).out,
               AllOf(StartsWith("file:///"), HasSubstr("/a%20page.html#v=1&")));
@@ -98,18 +91,13 @@ TEST(Import, SaysInOneLineWhatIsWrong) {
            {{written(dir, "y", "a: b\n c: d")}, 2, "line 2"},
            {{written(dir, "z", "hello")}, 2, "/z"},
            {{written(dir, "a", kA6), "--as=chanel"}, 105, "channel"},
-           {{written(dir, "b", kA6), "--policy=c.D"}, 108, "c.D"}}) {
-    Arguments all{"import"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    const Done refused = done(RETRYSTORM_STUDIES, all);
+           {{written(dir, "b", kA6), "--policy=c.D"}, 108, "c.D"},
+           {{written(dir, "config", two.substr(4))}, 108, "--policy"}}) {
+    const Ended refused = done(RETRYSTORM_STUDIES, Arguments{"import"} + arguments);
     EXPECT_EQ(refused.code, code) << said;
     EXPECT_EQ(refused.out, "");
     EXPECT_THAT(refused.err, HasSubstr(said));
   }
-  const std::string profiles = written(dir, "config", two.substr(4));
-  const Done which = done(RETRYSTORM_STUDIES, {"import", profiles});
-  EXPECT_EQ(which.code, 108);
-  EXPECT_THAT(which.err, HasSubstr("--policy"));
   // No file makes it print without end, or control the terminal.
   std::string many;
   for (int i = 1; i <= 30; ++i) {
@@ -122,7 +110,7 @@ TEST(Import, SaysInOneLineWhatIsWrong) {
             "cannot read '/nowhere?[2J'\n");
   EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", written(dir, "\x1B[2J", "hello")}).err,
               Not(HasSubstr("\x1B")));
-  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", profiles, "--policy=profile b"}).out,
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", dir.file("config"), "--policy=profile b"}).out,
               HasSubstr("\nstrategy = aws-standard\n"));
 }
 
@@ -139,7 +127,7 @@ spec:
 TEST(Check, FindsByArithmeticAndEndsWithIt) {
   const TempDir dir;
   const std::string bad = written(dir, "bad file.yaml", kTooLong);
-  const Done text = done(RETRYSTORM_STUDIES, {"check", bad});
+  const Ended text = done(RETRYSTORM_STUDIES, {"check", bad});
   EXPECT_EQ(text.code, 3) << text.err;
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", written(dir, "good", kA6)}).code, 0);
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "/nowhere"}).code, 2);
@@ -160,13 +148,13 @@ TEST(Check, FindsByArithmeticAndEndsWithIt) {
   const TempDir folder;
   written(folder, "a.yaml", kTooLong);
   written(folder, "b.txt", "hello");
-  const Done both = done(RETRYSTORM_STUDIES, {"check", folder.file("")});
+  const Ended both = done(RETRYSTORM_STUDIES, {"check", folder.file("")});
   EXPECT_EQ(both.code, 3);
   EXPECT_THAT(both.out, HasSubstr("/a.yaml"));
   EXPECT_THAT(both.err, HasSubstr("/b.txt"));
 
   // What a reader of SARIF 2.1.0 needs.
-  const Done sarif = done(RETRYSTORM_STUDIES, {"check", bad, "--format=sarif"});
+  const Ended sarif = done(RETRYSTORM_STUDIES, {"check", bad, "--format=sarif"});
   EXPECT_EQ(sarif.err, text.out);
   const auto log = nlohmann::json::parse(sarif.out);
   EXPECT_EQ(log["version"], "2.1.0");
@@ -176,9 +164,9 @@ TEST(Check, FindsByArithmeticAndEndsWithIt) {
   const auto& place = result["locations"][0]["physicalLocation"];
   EXPECT_THAT(place["artifactLocation"]["uri"].get<std::string>(), HasSubstr("bad%20file.yaml"));
   EXPECT_EQ(place["region"]["startLine"], 8);
-  const Done vain = done(RETRYSTORM_STUDIES, {"check", bad, "--expect=down<1%"});
+  const Ended vain = done(RETRYSTORM_STUDIES, {"check", bad, "--expect=down<1%"});
   EXPECT_EQ(vain.code, 108);
-  const Done other = done(RETRYSTORM_STUDIES, {"check", bad, "--strategy=none", "--rate=100"});
+  const Ended other = done(RETRYSTORM_STUDIES, {"check", bad, "--strategy=none", "--rate=100"});
   EXPECT_EQ(other.code, 108);
 }
 
@@ -204,17 +192,17 @@ TEST(Check, RunsThePolicyOnTheService) {
       "resilience4j.retry.instances.a.waitDuration=100ms\n");
   const std::string calm = written(dir, "calm.json", kA6);
   const auto checked = [](const std::string& path, const Arguments& more) {
-    Arguments arguments{"check",        path,       "--clients=100", "--limit=5",        "--k=2",
-                        "--backlog=48", "--runs=5", "--json=-",      "--expect=down<50%"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return done(RETRYSTORM_STUDIES, arguments);
+    return done(RETRYSTORM_STUDIES,
+                Arguments{"check", path, "--clients=100", "--limit=5", "--k=2", "--backlog=48",
+                          "--runs=5", "--json=-", "--expect=down<50%"} +
+                    more);
   };
-  const Done down = checked(storm, {"--threads=2"});
+  const Ended down = checked(storm, {"--threads=2"});
   EXPECT_EQ(down.code, 3) << down.err;
   EXPECT_EQ(cells(down.out).at("frozen 60 s")["down"], 1);
   EXPECT_EQ(cells(down.out, "expectation").at("frozen 60 s")["finding"], "broken");
   EXPECT_THAT(down.out + down.err, Not(HasSubstr("hunter2")));
-  const Done back = checked(calm, {"--connections=new"});
+  const Ended back = checked(calm, {"--connections=new"});
   EXPECT_EQ(back.code, 0) << back.out << back.err;
   EXPECT_EQ(cells(back.out).at("frozen 60 s")["down"], 0);
   EXPECT_EQ(cells(back.out, "expectation").at("frozen 60 s")["finding"], "holds");
@@ -223,6 +211,10 @@ TEST(Check, RunsThePolicyOnTheService) {
   // gRPC's requests share a connection, unless something else is said; options of retries replace those of the policy.
   EXPECT_EQ(cells(checked(calm, {}).out), cells(checked(calm, {"--connections=multiplexed"}).out));
   EXPECT_EQ(cells(checked(storm, {"--max-attempts=1"}).out).at("frozen 60 s")["down"], 0);
+  // The reader's own outage takes the place of the freezes.
+  EXPECT_THAT(cells(checked(calm, {"--outage=capacity:0.01", "--outage-for=6s"}).out),
+              ElementsAre(testing::Key("0.01 times the capacity for 6s"),
+                          testing::Key("errors 10 %"), testing::Key("errors 50 %")));
 }
 
 // With one attempt 90 % and 50 % succeed where so many of the answers are no errors.
@@ -250,7 +242,7 @@ TEST(Check, CountsWhatIsOpen) {
                                    R"({"methodConfig": [{"name": [{}], "timeout": "5s",
     "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s",
     "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
-  const Done checked =
+  const Ended checked =
       done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--arrivals=open", "--rate=150",
                                 "--runs=5", "--json=-", "--expect=down<50%", "--observe=45s"});
   EXPECT_EQ(cells(checked.out).at("frozen 60 s")["recovering"], 5);
@@ -265,7 +257,7 @@ TEST(Check, SaysHowManyRequestsOfTheDisturbanceSucceed) {
     "retryPolicy": {"maxAttempts": 2, "initialBackoff": "0.1s", "maxBackoff": "1s",
     "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
   const auto success = [&few](const std::string& observe) {
-    const Done checked =
+    const Ended checked =
         done(RETRYSTORM_STUDIES,
              {"check", few, "--service=workers", "--workers=40", "--arrivals=open", "--rate=100",
               "--runs=5", "--json=-", "--expect=down<50%", "--observe=" + observe});
@@ -281,150 +273,64 @@ TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
                                     "resilience4j.retry.instances.a.maxAttempts=1000\n"
                                     "resilience4j.retry.instances.a.waitDuration=100ms\n");
   const Arguments service{"--clients=100", "--limit=5", "--k=2", "--backlog=48"};
-  const auto checked = [&service](Arguments arguments) {
-    arguments.insert(arguments.begin(), "check");
-    arguments.insert(arguments.end(), service.begin(), service.end());
-    return done(RETRYSTORM_STUDIES, arguments);
+  const auto checked = [&service](const Arguments& arguments) {
+    return done(RETRYSTORM_STUDIES, Arguments{"check"} + arguments + service);
   };
   // What would be enough is certain after the first of its rounds.
-  const Done down = checked({storm, "--json=-"});
+  const Ended down = checked({storm, "--json=-"});
   EXPECT_EQ(down.code, 3) << down.err;
   EXPECT_EQ(cells(down.out).at("frozen 60 s")["runs"], 15);
   EXPECT_EQ(cells(down.out, "expectation").at("frozen 1 s")["finding"], "not decided");
-  const Done few = checked({storm, "--runs=298"});
+  const Ended few = checked({storm, "--runs=298"});
   EXPECT_EQ(few.code, 108);
   EXPECT_THAT(few.err, HasSubstr("299"));
   // Other claims are judged after all runs.
-  const Done other = checked({storm, "--runs=20", "--expect=down>50%", "--json=-"});
+  const Ended other = checked({storm, "--runs=20", "--expect=down>50%", "--json=-"});
   EXPECT_EQ(cells(other.out).at("frozen 60 s")["runs"], 20);
   EXPECT_EQ(cells(other.out, "expectation").at("frozen 60 s")["finding"], "holds");
   EXPECT_EQ(checked({storm, "--queue-length=5"}).code, 108);
   // What is wrong with the options comes before anything else.
-  const Done wrong = done(RETRYSTORM_STUDIES, {"check", storm, "--abandoned=skip", "--runs=60"});
+  const Ended wrong = done(RETRYSTORM_STUDIES, {"check", storm, "--abandoned=skip", "--runs=60"});
   EXPECT_EQ(wrong.code, 108);
   EXPECT_EQ(wrong.out, "");
 }
 
-// A small file of each kind.
-const std::vector<std::pair<const char*, std::string>>& one_of_each_kind() {
-  static const std::string kRoute =
-      "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\n"
-      "spec: {rules: [{retry: {attempts: 3, codes: [503]}}]}\n";
-  static const std::vector<std::pair<const char*, std::string>> all{
-      {"gRPC", kA6},
-      {"Envoy",
-       "virtual_hosts:\n- routes:\n  - route: {cluster: c, timeout: 3s, retry_policy: {retry_on: 5xx, "
-       "num_retries: 4, per_try_timeout: 1s}}\n"},
-      {"Istio",
-       "apiVersion: networking.istio.io/v1\nkind: VirtualService\nspec:\n  http:\n"
-       "  - route: [{destination: {host: a}}]\n    retries: {attempts: 9, perTryTimeout: 1s}\n"},
-      {"resilience4j",
-       "resilience4j.retry.instances.a.maxAttempts=9\nresilience4j.retry.instances.a.waitDuration=100ms\n"},
-      {"AWS configuration", "[default]\nmax_attempts = 6\n"},
-      {"AWS environment", "AWS_RETRY_MODE=legacy\nAWS_MAX_ATTEMPTS=4\n"},
-      {".NET", R"({"A": {"Retry": {"MaxRetryAttempts": 5, "BackoffType": "Linear"}}})"},
-      {"Gateway API", kRoute},
-      {"Envoy Gateway",
-       "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: b}\n"
-       "spec:\n  targetRef: {kind: HTTPRoute, name: r}\n  retry: {numRetries: 5}\n---\n" +
-           kRoute},
-      {"Linkerd",
-       "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\nspec:\n"
-       "  routes: [{name: a, isRetryable: true}]\n"},
-      {"NGINX",
-       "upstream b { server a; server c; }\nserver { location / { proxy_pass http://b; "
-       "proxy_read_timeout 1s; } }\n"},
-      {"HAProxy",
-       "defaults\n  mode http\n  timeout server 1s\nbackend b\n  retries 5\n  retry-on 503 "
-       "response-timeout\n  server a 10.0.0.1:80\n"}};
-  return all;
-}
-
-// The same seeds make the same runs, whatever the kind.
+// The same seeds make the same runs. (PolicyCases shows that check and import have the same settings of each kind.)
 TEST(Check, AgreesWithSimulateAboutTheImport) {
   const TempDir dir;
-  const Arguments service{"--clients=100", "--limit=5", "--k=2",
-                          "--backlog=30",  "--runs=5",  "--seed=7"};
-  const auto figures = [](const std::string& lines, const std::string& sign) {
-    std::istringstream in(lines);
-    for (std::string line; std::getline(in, line);) {
-      if (!line.starts_with("{\"type\":\"cell\"") || line.find(sign) == line.npos) continue;
-      const auto json = nlohmann::json::parse(line);
-      return std::tuple(json["down"], json["amplification"], json["ok_per_s"], json["runs"]);
-    }
-    ADD_FAILURE() << "no " << sign << " in " << lines;
-    return std::tuple(nlohmann::json(), nlohmann::json(), nlohmann::json(), nlohmann::json());
+  const Arguments service{"--clients=100",
+                          "--limit=5",
+                          "--k=2",
+                          "--backlog=30",
+                          "--runs=5",
+                          "--seed=7",
+                          "--connections=multiplexed",
+                          "--json=-"};
+  const auto figures = [](const nlohmann::json& cell) {
+    return std::tuple(cell.at("down"), cell.at("amplification"), cell.at("ok_per_s"),
+                      cell.at("runs"));
   };
-  for (const auto& [kind, text] : one_of_each_kind()) {
-    SCOPED_TRACE(kind);
-    const std::string policy = written(dir, "policy", text);
-    const Done imported = done(RETRYSTORM_STUDIES, {"import", policy});
-    ASSERT_EQ(imported.code, 0) << imported.err;
-    const std::string ini = written(dir, "policy.ini", imported.out);
-    Arguments check{"check", policy, "--expect=down<50%", "--json=-"};
-    check.insert(check.end(), service.begin(), service.end());
-    const Done checked = done(RETRYSTORM_STUDIES, check);
-    for (const auto& [name, options] : std::vector<std::pair<std::string, Arguments>>{
-             {"frozen 1 s", {"--outage-for=1s"}},
-             {"frozen 10 s", {"--outage-for=10s"}},
-             {"errors 50 %", {"--outage-for=0s", "--error-share=0.5"}}}) {
-      Arguments simulate{"--config=" + ini, "--outage-at=15s", "--observe=45s", "--json=-",
-                         "--quiet"};
-      simulate.insert(simulate.end(), service.begin(), service.end());
-      simulate.insert(simulate.end(), options.begin(), options.end());
-      if (std::string(kind) == "gRPC") simulate.emplace_back("--connections=multiplexed");
-      EXPECT_EQ(figures(checked.out, "\"disturbance\":\"" + name + '"'),
-                figures(done(RETRYSTORM_SIMULATE, simulate).out, ""))
-          << name;
-    }
+  const std::string policy = written(dir, "policy", kA6);
+  const Ended imported = done(RETRYSTORM_STUDIES, {"import", policy});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const std::string ini = written(dir, "policy.ini", imported.out);
+  const auto checked = cells(
+      done(RETRYSTORM_STUDIES, Arguments{"check", policy, "--expect=down<50%"} + service).out);
+  for (const auto& [name, options] : std::vector<std::pair<std::string, Arguments>>{
+           {"frozen 1 s", {"--outage-for=1s"}},
+           {"frozen 10 s", {"--outage-for=10s"}},
+           {"errors 50 %", {"--outage-for=0s", "--error-share=0.5"}}}) {
+    const std::string out =
+        done(RETRYSTORM_SIMULATE,
+             Arguments{"--config=" + ini, "--outage-at=15s", "--observe=45s", "--quiet"} + service +
+                 options)
+            .out;
+    const std::size_t cell = out.find("{\"type\":\"cell\"");
+    ASSERT_NE(cell, out.npos) << out;
+    EXPECT_EQ(figures(checked.at(name)),
+              figures(nlohmann::json::parse(out.substr(cell, out.find('\n', cell) - cell))))
+        << name;
   }
-}
-
-// It takes the place of the freezes.
-TEST(Check, TakesTheReadersOwnOutage) {
-  const TempDir dir;
-  const std::string file = written(dir, "grpc.json", kA6);
-  const Done checked =
-      done(RETRYSTORM_STUDIES,
-           {"check", file, "--service=workers", "--arrivals=open", "--rate=150", "--runs=5",
-            "--expect=down<50%", "--outage=capacity:0.01", "--outage-for=6s", "--json=-"});
-  EXPECT_THAT(cells(checked.out),
-              testing::ElementsAre(testing::Key("0.01 times the capacity for 6s"),
-                                   testing::Key("errors 10 %"), testing::Key("errors 50 %")));
-}
-
-// 30 retries at a time, of which each lasts 2 s, are 15/s: with the load of 10/s less than the 40/s that 4 workers of 100 ms can
-// do. 4 processes with 30 each are 60/s, and more.
-TEST(Check, SaysWhereOtherNumbersOfProcessesTurnIt) {
-  const TempDir dir;
-  const std::string file = written(dir, "istio.yaml", R"(apiVersion: networking.istio.io/v1
-kind: VirtualService
-metadata: {name: a}
-spec:
-  hosts: [a]
-  http:
-  - route: [{destination: {host: a}}]
-    retries: {attempts: 9, perTryTimeout: 2s, retryOn: "5xx,reset", backoff: 100ms}
----
-apiVersion: networking.istio.io/v1
-kind: DestinationRule
-metadata: {name: a}
-spec:
-  host: a
-  trafficPolicy:
-    connectionPool: {tcp: {}}
-    retryBudget: {percent: 20, minRetryConcurrency: 30}
-)");
-  const Arguments service{"--service=workers", "--workers=4",     "--arrivals=open",
-                          "--rate=10",         "--runs=20",       "--backlog=256",
-                          "--expect=down<50%", "--outage-for=10s"};
-  const auto checked = [&](const std::string& processes) {
-    Arguments check{"check", file, processes};
-    check.insert(check.end(), service.begin(), service.end());
-    return done(RETRYSTORM_STUDIES, check).out;
-  };
-  EXPECT_THAT(checked("--threads=2"), HasSubstr("--processes=4"));
-  EXPECT_THAT(checked("--processes=1"), Not(HasSubstr("--processes=4")));
 }
 
 // As long as a file may be.
@@ -589,7 +495,7 @@ TEST(ForeignFiles, AreReadFromAFifoAndNotFromDevices) {
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const auto fed = [&](const char* program, const Arguments& arguments, const std::string& text) {
     std::thread writer([&] { std::ofstream(fifo) << text; });
-    const Done ended = done(program, arguments);
+    const Ended ended = done(program, arguments);
     writer.join();
     return ended;
   };
@@ -605,7 +511,7 @@ TEST(ForeignFiles, AreReadFromAFifoAndNotFromDevices) {
              {RETRYSTORM_SIMULATE, {"--config", path}},
              {RETRYSTORM_SIMULATE, {"--sweep=strategy=" + path, "--seed=1"}},
              {RETRYSTORM_SIMULATE, {"--topology", path}}}) {
-      const Done refused = done(program, arguments);
+      const Ended refused = done(program, arguments);
       EXPECT_EQ(refused.code, 2) << path << arguments[0];
       EXPECT_THAT(lines(refused.err), SizeIs(1)) << refused.err;
     }
@@ -623,28 +529,26 @@ TEST(Check, JudgesAChange) {
   const std::string storm = written(dir, "storm.properties", policy(1000, ""));
   const std::string storm_too = written(dir, "storm2.properties", policy(999, ""));
   const auto checked = [](const std::string& path, const std::string& before, int runs) {
-    Arguments all{"check", path, "--json=-", "--baseline=" + before};
-    if (runs > 0) {
-      all.insert(all.end(), {"--clients=100", "--limit=5", "--k=2", "--backlog=48",
-                             "--runs=" + std::to_string(runs)});
-    }
-    return done(RETRYSTORM_STUDIES, all);
+    const Arguments service{"--clients=100", "--limit=5", "--k=2", "--backlog=48",
+                            "--runs=" + std::to_string(runs)};
+    return done(RETRYSTORM_STUDIES, Arguments{"check", path, "--json=-", "--baseline=" + before} +
+                                        (runs > 0 ? service : Arguments{}));
   };
-  const Done worse = checked(storm, few, 628);
+  const Ended worse = checked(storm, few, 628);
   EXPECT_EQ(worse.code, 3) << worse.err;
   EXPECT_EQ(cells(worse.out, "expectation").at("frozen 60 s")["finding"], "broken");
   // Both are down in the same runs: the change makes nothing worse.
-  const Done same = checked(storm_too, storm, 299);
+  const Ended same = checked(storm_too, storm, 299);
   EXPECT_EQ(cells(same.out, "expectation").at("frozen 60 s")["finding"], "holds");
   EXPECT_EQ(same.code, 0) << same.out;
-  const Done unchanged = checked(storm, storm, 299);
+  const Ended unchanged = checked(storm, storm, 299);
   EXPECT_EQ(unchanged.code, 0);
 
   // Of two warnings one is new.
   const std::string gap = "resilience4j.retry.instances.a.exponentialMaxWaitDuration=1s\n";
   const std::string bad = written(dir, "bad.properties", policy(3, gap));
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad}).code, 3);
-  const Done fine = checked(bad, bad, 0);
+  const Ended fine = checked(bad, bad, 0);
   EXPECT_EQ(fine.code, 0) << fine.out;
   EXPECT_EQ(checked(bad, few, 0).code, 3);
   const auto log = nlohmann::json::parse(
@@ -657,13 +561,8 @@ constexpr const char* kFive = R"({"methodConfig": [{"name": [{"service": "a.B"}]
   "retryPolicy": {"maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "1s",
   "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE", "DEADLINE_EXCEEDED"]}}]})";
 
-Arguments on_small_service(Arguments arguments) {
-  for (const char* word :
-       {"--service=workers", "--workers=4", "--arrivals=open", "--rate=10", "--connections=new"}) {
-    arguments.emplace_back(word);
-  }
-  return arguments;
-}
+const Arguments kSmallService{"--service=workers", "--workers=4", "--arrivals=open", "--rate=10",
+                              "--connections=new"};
 
 // Of all threads.
 Duration processor_time(pid_t pid) {
@@ -677,7 +576,7 @@ TEST(Check, EndsWithWhatIsKnownByThen) {
   const TempDir dir;
   const std::string a6 = written(dir, "x", kA6);
   const Arguments endless =
-      on_small_service({"check", a6, "--runs=100000", "--json=" + dir.file("json")});
+      Arguments{"check", a6, "--runs=100000", "--json=" + dir.file("json")} + kSmallService;
   // Of these runs a thousand take a second.
   ChildProcess check(RETRYSTORM_STUDIES, endless);
   ASSERT_TRUE(eventually([&] { return processor_time(check.pid()) >= 1s * kSlowness; }));
@@ -688,7 +587,7 @@ TEST(Check, EndsWithWhatIsKnownByThen) {
 
   Arguments limited = endless;
   limited.push_back("--max-time=2s");
-  const Done over = done(RETRYSTORM_STUDIES, limited);
+  const Ended over = done(RETRYSTORM_STUDIES, limited);
   EXPECT_EQ(over.code, 4) << over.out;
 }
 
@@ -697,11 +596,12 @@ TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   const std::string five = written(dir, "five.json", kFive);
   const auto recommended = [&](const std::string& more) {
     return done(RETRYSTORM_STUDIES,
-                on_small_service({"recommend", "--start=" + five, "--quick", "--candidates=30",
-                                  "--expect=down<10%", "--expect=success>40%", more}));
+                Arguments{"recommend", "--start=" + five, "--quick", "--candidates=30",
+                          "--expect=down<10%", "--expect=success>40%", more} +
+                    kSmallService);
   };
   const std::string json = dir.file("tried.json");
-  const Done found = recommended("--json=" + json);
+  const Ended found = recommended("--json=" + json);
   ASSERT_EQ(found.code, 0) << found.out << found.err;
   // With any number of threads.
   EXPECT_EQ(recommended("--threads=1").out, found.out);
@@ -716,20 +616,21 @@ TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   EXPECT_GE(certified, 1u);
 
   const std::string file = written(dir, "found.json", found.out.substr(found.out.find("\n{\n")));
-  const Done checked =
-      done(RETRYSTORM_STUDIES, on_small_service({"check", file, "--runs=29", "--expect=down<10%"}));
+  const Ended checked =
+      done(RETRYSTORM_STUDIES,
+           Arguments{"check", file, "--runs=29", "--expect=down<10%"} + kSmallService);
   EXPECT_EQ(checked.code, 0) << checked.out;
 }
 
 // One claim that nothing meets; and 1,800 requests that wait after 60 s and drain at 10 a second, which no retries end.
 TEST(Recommend, EndsWithThreeIfNothingMeetsTheClaims) {
   for (const Arguments& asked :
-       {on_small_service({"--expect=down<10%", "--expect=amplification<0.1"}),
+       {Arguments{"--expect=down<10%", "--expect=amplification<0.1"} + kSmallService,
         Arguments{"--service=workers", "--workers=4", "--arrivals=open", "--rate=30",
                   "--backlog=4096", "--observe=45s"}}) {
     Arguments arguments{"recommend", "--quick", "--candidates=10"};
     arguments.insert(arguments.end(), asked.begin(), asked.end());
-    const Done none = done(RETRYSTORM_STUDIES, arguments);
+    const Ended none = done(RETRYSTORM_STUDIES, arguments);
     EXPECT_EQ(none.code, 3) << none.out << none.err;
   }
 }
@@ -737,21 +638,22 @@ TEST(Recommend, EndsWithThreeIfNothingMeetsTheClaims) {
 // The service that it prints has the percentiles that it was given.
 TEST(Service, HasWhatIsKnownOfIt) {
   const TempDir dir;
-  const Done made = done(RETRYSTORM_STUDIES,
-                         {"service", "--rate=400/s", "--p50=80ms", "--p99=300ms", "--used=50%"});
+  const Ended made = done(RETRYSTORM_STUDIES,
+                          {"service", "--rate=400/s", "--p50=80ms", "--p99=300ms", "--used=50%"});
   ASSERT_EQ(made.code, 0) << made.err;
   // By hand: sigma = ln(3.75) / 2.326; 80 ms e^(sigma^2 / 2); sqrt(e^(sigma^2) - 1); 400/s x mean / 50 %.
   EXPECT_THAT(made.out, HasSubstr("\nservice-time = lognormal:94.01ms:0.617\n"));
   EXPECT_THAT(made.out, HasSubstr("\nworkers = 75\n"));
   // Whether it accepts more than it serves is asked, and written if it is known.
   EXPECT_THAT(made.out, HasSubstr("(accepts = when-free)\n"));
-  const Done known = done(RETRYSTORM_STUDIES, {"service", "--rate=400/s", "--p50=80ms",
-                                               "--p99=300ms", "--used=50%", "--accepts=when-free"});
+  const Ended known =
+      done(RETRYSTORM_STUDIES, {"service", "--rate=400/s", "--p50=80ms", "--p99=300ms",
+                                "--used=50%", "--accepts=when-free"});
   EXPECT_THAT(known.out, HasSubstr("\nworkers = 75\naccepts = when-free\n"));
   EXPECT_THAT(known.out, Not(HasSubstr("(accepts = ")));
   // 0.5/s x 94 ms = 4.7 % of a worker, and there is no less than one.
-  const Done least = done(RETRYSTORM_STUDIES,
-                          {"service", "--rate=0.5/s", "--p50=80ms", "--p99=300ms", "--used=90%"});
+  const Ended least = done(RETRYSTORM_STUDIES,
+                           {"service", "--rate=0.5/s", "--p50=80ms", "--p99=300ms", "--used=90%"});
   EXPECT_THAT(least.out, HasSubstr("\nworkers = 1\n"));
   const std::string ini = written(dir, "service.ini", made.out);
   const std::string run = done(RETRYSTORM_SIMULATE, {"--config=" + ini, "--outage-for=0s",
@@ -769,7 +671,7 @@ TEST(Service, HasWhatIsKnownOfIt) {
     page += std::string("http_seconds_bucket{le=\"") + bound + "\"} " + count + '\n';
   }
   page += "http_seconds_sum 10\nhttp_seconds_count 100\n";
-  const Done measured =
+  const Ended measured =
       done(RETRYSTORM_STUDIES, {"service", "--rate=400", "--used=50%",
                                 "--from-prometheus=" + written(dir, "metrics", page)});
   EXPECT_THAT(measured.out, HasSubstr("\nservice-time = lognormal:100ms:0.617\n"));
@@ -790,7 +692,7 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
       R"({"methodConfig": [)" + method + "a" + retries + "3}}, " + method + "b" + retries + "4}}]}";
   std::erase(line, '\n');
   written(dir, "c.json", line);
-  const Done compared = done(
+  const Ended compared = done(
       RETRYSTORM_STUDIES, {"strategies", "--strategies=grpc", "--strategies-from=" + dir.file(""),
                            "--clients=100", "--limit=5", "--k=2", "--runs=2", "--seed=1"});
   EXPECT_EQ(compared.code, 0) << compared.err;
@@ -806,7 +708,7 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
   EXPECT_EQ(row("a.json:1"), row("grpc"));
   EXPECT_NE(row("b.properties:1"), row("grpc"));
   EXPECT_NE(row("c.json:1"), row("c.json:1#2"));  // three attempts and four
-  const Done none = done(RETRYSTORM_STUDIES, {"strategies", "--strategies-from=/nowhere"});
+  const Ended none = done(RETRYSTORM_STUDIES, {"strategies", "--strategies-from=/nowhere"});
   EXPECT_EQ(none.code, 2);
 }
 

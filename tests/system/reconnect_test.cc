@@ -13,33 +13,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kOutage[] = {"--outage=reconnect", "--outage-at=1s", "--outage-for=1s"};
-
-Arguments with_outage(Arguments arguments) {
-  arguments.insert(arguments.end(), std::begin(kOutage), std::end(kOutage));
-  return arguments;
-}
+const Arguments kOutage{"--outage=reconnect", "--outage-at=1s", "--outage-for=1s"};
 
 // With the same seed both engines draw the same waits. Threads come later than simulated ones, by
 // little, and never earlier.
 TEST(ClientReconnect, BringsIdleClientsBackAsSimulated) {
-  const TempDir dir;
   const Arguments both =
-      with_outage({"--clients=100", "--lambda=1000h", "--seed=7", "--reconnect-growth=constant",
-                   "--reconnect-base=2s", "--reconnect-calls=2"});
+      kOutage +
+      Arguments{
+          "--clients=100",       "--lambda=1000h",     "--seed=7", "--reconnect-growth=constant",
+          "--reconnect-base=2s", "--reconnect-calls=2"};
   const ServerUnderTest server({"--base-delay=1ms"});
-  Arguments real = both, simulated = both;
-  real.insert(real.end(),
-              {"--url", server.url(), "--duration=5s", "--json", dir.file("real.jsonl")});
-  simulated.insert(simulated.end(),
-                   {"--base-delay=1ms", "--observe=3s", "--json", dir.file("simulated.jsonl")});
-  ClientUnderTest client(real);
-  ASSERT_EQ(client.exit_code(), 0) << client.err();
-  ChildProcess simulator(RETRYSTORM_SIMULATE, simulated);
-  ASSERT_EQ(simulator.exit_code(), 0) << simulator.err();
-
-  const auto result = read_json_lines(dir.file("real.jsonl")).back();
-  const auto expected = read_json_lines(dir.file("simulated.jsonl")).back();
+  const auto result =
+      summary_of(RETRYSTORM_CLIENT, both + Arguments{"--url", server.url(), "--duration=5s"});
+  const auto expected =
+      summary_of(RETRYSTORM_SIMULATE, both + Arguments{"--base-delay=1ms", "--observe=3s"});
   EXPECT_EQ(result["requests"], 0);
   for (const auto& summary : {result, expected}) {
     EXPECT_EQ(summary["outage"], "reconnect");
@@ -58,15 +46,13 @@ TEST(ClientReconnect, BringsIdleClientsBackAsSimulated) {
 
 // Twenty clients always have an attempt in flight, but for the moments between two of them.
 TEST(ClientReconnect, ResetsWhatIsInFlightAndKeepsTheRestWaiting) {
-  const TempDir dir;
-  const std::string path = dir.file("client.jsonl");
   const ServerUnderTest server({"--base-delay=200ms"});
-  ClientUnderTest client(
-      with_outage({"--url", server.url(), "--clients=20", "--lambda=0s", "--strategy=none",
-                   "--timeout=10s", "--duration=6s", "--reconnect-growth=constant",
-                   "--reconnect-base=2s", "--reconnect-jitter=none", "--json", path}));
-  ASSERT_EQ(client.exit_code(), 0) << client.err();
-  const auto summary = read_json_lines(path).back();
+  const auto all = json_lines_of(
+      RETRYSTORM_CLIENT,
+      kOutage + Arguments{"--url", server.url(), "--clients=20", "--lambda=0s", "--strategy=none",
+                          "--timeout=10s", "--duration=6s", "--reconnect-growth=constant",
+                          "--reconnect-base=2s", "--reconnect-jitter=none"});
+  const auto& summary = all.back();
   EXPECT_GE(summary["errors"], 15);
   EXPECT_LE(summary["errors"], 20);
   EXPECT_EQ(summary["errors_by"], (nlohmann::json{{"reset", summary["errors"]}}));
@@ -79,14 +65,12 @@ TEST(ClientReconnect, ResetsWhatIsInFlightAndKeepsTheRestWaiting) {
 
 // Twenty processes with one client each open a connection, and another one after the loss.
 TEST(ClientReconnect, TakesKeptConnectionsAway) {
-  const TempDir dir;
-  const std::string path = dir.file("client.jsonl");
   const ServerUnderTest server({"--base-delay=1ms"});
-  ClientUnderTest client(with_outage({"--url", server.url(), "--connections=keep-alive",
-                                      "--clients=20", "--clients-per-process=1", "--lambda=50ms",
-                                      "--duration=5s", "--reconnect-base=100ms", "--json", path}));
-  ASSERT_EQ(client.exit_code(), 0) << client.err();
-  const auto all = read_json_lines(path);
+  const auto all =
+      json_lines_of(RETRYSTORM_CLIENT,
+                    kOutage + Arguments{"--url", server.url(), "--connections=keep-alive",
+                                        "--clients=20", "--clients-per-process=1", "--lambda=50ms",
+                                        "--duration=5s", "--reconnect-base=100ms"});
   EXPECT_EQ(all.back()["reconnect"]["back"], 20);
   EXPECT_EQ(all.back()["timed_out"], 0);
   const auto interval = *std::find_if(all.rbegin(), all.rend(),
@@ -97,14 +81,12 @@ TEST(ClientReconnect, TakesKeptConnectionsAway) {
 }
 
 TEST(ClientReconnect, EndsWhileItsClientsWaitToConnect) {
-  const TempDir dir;
-  const std::string path = dir.file("client.jsonl");
   const ServerUnderTest server({"--base-delay=1ms"});
-  ClientUnderTest client(with_outage({"--url", server.url(), "--clients=20", "--lambda=10ms",
-                                      "--duration=3s", "--reconnect-base=1h", "--reconnect-cap=1h",
-                                      "--reconnect-jitter=none", "--json", path}));
-  ASSERT_EQ(client.exit_code(), 0) << client.err();
-  const auto summary = read_json_lines(path).back();
+  const auto all = json_lines_of(
+      RETRYSTORM_CLIENT,
+      kOutage + Arguments{"--url", server.url(), "--clients=20", "--lambda=10ms", "--duration=3s",
+                          "--reconnect-base=1h", "--reconnect-cap=1h", "--reconnect-jitter=none"});
+  const auto& summary = all.back();
   EXPECT_EQ(summary["reconnect"]["back"], 0);
   EXPECT_EQ(summary["reconnect"]["attempts"], 0);
   EXPECT_TRUE(summary["reconnect"]["all_back_s"].is_null());

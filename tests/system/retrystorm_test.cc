@@ -32,23 +32,9 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-struct Ended {
-  int code;
-  std::string out, err;
-};
-
-Ended run(const char* program, const Arguments& arguments) {
-  ChildProcess process(program, arguments);
-  const int code = process.exit_code().value_or(-1);
-  return {code, process.out(), process.err()};
-}
-
 // The same service, small enough for some milliseconds.
-Arguments with_small(Arguments arguments) {
-  for (const char* word : {"--clients=100", "--limit=5", "--k=2", "--runs=3", "--seed=4"}) {
-    arguments.emplace_back(word);
-  }
-  return arguments;
+Arguments with_small(const Arguments& arguments) {
+  return arguments + Arguments{"--clients=100", "--limit=5", "--k=2", "--runs=3", "--seed=4"};
 }
 
 // A table of `simulate`, without its last three columns: the errors of each phase by kind, which studies do not have.
@@ -88,7 +74,7 @@ TEST(Retrystorm, RefusesInOneLineThatNamesWhatIsWrong) {
            {{"recommend", "--fix=jiter"}, 108, "jitter"},
            {{"recommend", "--policy=a"}, 108, "--start"},
            {{"recommend", "--expect=recovered"}, 108, "down<1%"}}) {
-    const Ended refused = run(RETRYSTORM_STUDIES, arguments);
+    const Ended refused = ended(RETRYSTORM_STUDIES, arguments);
     EXPECT_EQ(refused.code, code) << refused.err;
     EXPECT_EQ(refused.out, "") << named;
     EXPECT_THAT(lines(refused.err), SizeIs(1)) << refused.err;
@@ -103,16 +89,10 @@ Arguments quick(const std::string& command) {
     return {command,          "--tasks=4",        "--calls=60", "--clients=3", "--rate-limit=10",
             "--rate-burst=0", "--autoscale=none", "--runs=2",   "--seed=3"};
   }
-  Arguments arguments = with_small({command});
-  if (command == "map")
-    arguments.insert(arguments.end(), {"--x=backlog=5", "--y=outage-for=2s,5s"});
-  if (command == "remedies") arguments.emplace_back("--remedy=nothing:");
-  return arguments;
-}
-
-Arguments operator+(Arguments arguments, const Arguments& more) {
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
+  const Arguments own = command == "map"        ? Arguments{"--x=backlog=5", "--y=outage-for=2s,5s"}
+                        : command == "remedies" ? Arguments{"--remedy=nothing:"}
+                                                : Arguments{};
+  return with_small({command}) + own;
 }
 
 TEST(Retrystorm, ComparesAFileOfSettingsBesideTheStrategies) {
@@ -120,8 +100,8 @@ TEST(Retrystorm, ComparesAFileOfSettingsBesideTheStrategies) {
   const std::string mine = dir.file("mine.ini"), csv = dir.file("csv");
   std::ofstream(mine) << "strategy = exponential\nbackoff-base = 1s\nmax-retries = 2\n";
   for (const char* command : {"strategies", "remedies", "map", "job", "schedule"}) {
-    const Ended study = run(RETRYSTORM_STUDIES,
-                            quick(command) + Arguments{"--strategies=polly," + mine, "--csv", csv});
+    const Ended study = ended(
+        RETRYSTORM_STUDIES, quick(command) + Arguments{"--strategies=polly," + mine, "--csv", csv});
     ASSERT_EQ(study.code, 0) << command << study.err;
     std::vector<std::string> of_file, of_named;
     for (const std::string& line : csv_lines(csv)) {
@@ -130,9 +110,9 @@ TEST(Retrystorm, ComparesAFileOfSettingsBesideTheStrategies) {
       }
     }
     const Ended named =
-        run(RETRYSTORM_STUDIES,
-            quick(command) + Arguments{"--strategies=exponential", "--backoff-base=1s",
-                                       "--max-retries=2", "--csv", csv});
+        ended(RETRYSTORM_STUDIES,
+              quick(command) + Arguments{"--strategies=exponential", "--backoff-base=1s",
+                                         "--max-retries=2", "--csv", csv});
     ASSERT_EQ(named.code, 0) << command << named.err;
     const auto rows = csv_lines(csv);
     of_named.assign(rows.begin() + 1, rows.end());
@@ -149,12 +129,12 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
            {"map", {"x", "y", "strategies", "show", "cell", "runs"}},
            {"job", {"strategies", "runs"}},
            {"schedule", {"strategies", "waits"}}}) {
-    const std::string settings = run(RETRYSTORM_STUDIES, {command, "--print-settings"}).out;
+    const std::string settings = ended(RETRYSTORM_STUDIES, {command, "--print-settings"}).out;
     for (const std::string& name : own) {
       EXPECT_THAT(settings, HasSubstr("\n# " + name + " = ")) << command;
     }
     // What is in no group would be left out. Only options without a value are.
-    const std::string help = run(RETRYSTORM_STUDIES, {command, "--help-all"}).out;
+    const std::string help = ended(RETRYSTORM_STUDIES, {command, "--help-all"}).out;
     for (const std::string& line : lines(help)) EXPECT_LE(line.size(), 100) << command << line;
     const std::size_t begin = help.find("At the start\n");
     ASSERT_NE(begin, help.npos);
@@ -163,10 +143,10 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
         << command;
   }
   const Ended given =
-      run(RETRYSTORM_STUDIES, {"map", "--x=clients=5,6", "--cell=2", "--print-settings"});
+      ended(RETRYSTORM_STUDIES, {"map", "--x=clients=5,6", "--cell=2", "--print-settings"});
   EXPECT_THAT(given.out, HasSubstr("\nx = \"clients=5,6\"\n"));
   std::ofstream(dir.file("ini")) << given.out;
-  EXPECT_EQ(run(RETRYSTORM_STUDIES, {"map", "--config", dir.file("ini"), "--print-settings"}).out,
+  EXPECT_EQ(ended(RETRYSTORM_STUDIES, {"map", "--config", dir.file("ini"), "--print-settings"}).out,
             given.out);
 }
 
@@ -175,8 +155,8 @@ TEST(Retrystorm, WritesTheSameTableWhereverItGoes) {
   for (const char* command : {"strategies", "remedies", "map", "job", "schedule"}) {
     Arguments options;
     for (const char* file : {"a", "b"}) {
-      EXPECT_EQ(run(RETRYSTORM_STUDIES,
-                    quick(command) + options + Arguments{std::string("--csv=") + dir.file(file)})
+      EXPECT_EQ(ended(RETRYSTORM_STUDIES,
+                      quick(command) + options + Arguments{std::string("--csv=") + dir.file(file)})
                     .code,
                 0);
       options = {"--json", dir.file("json"), "--markdown", dir.file("md")};
@@ -190,7 +170,7 @@ TEST(Retrystorm, JudgesClaimsAboutEachCell) {
   const TempDir dir;
   const Arguments small{"--clients=100", "--limit=5", "--k=2", "--runs=20", "--seed=4"};
   const Arguments map = Arguments{"map", "--x=backlog=50", "--y=outage-for=20s"} + small;
-  const Ended broken = run(
+  const Ended broken = ended(
       RETRYSTORM_STUDIES,
       map + Arguments{"--strategies=none,fixed", "--json", dir.file("json"), "--expect=down<50%"});
   EXPECT_EQ(broken.code, 3) << broken.out << broken.err;
@@ -203,16 +183,16 @@ TEST(Retrystorm, JudgesClaimsAboutEachCell) {
   EXPECT_EQ(line["type"], "expectation");
   EXPECT_EQ(line["outage_for"], "20s");
   const Ended holds =
-      run(RETRYSTORM_STUDIES, map + Arguments{"--strategies=none", "--expect=recovered"});
+      ended(RETRYSTORM_STUDIES, map + Arguments{"--strategies=none", "--expect=recovered"});
   EXPECT_EQ(holds.code, 0) << holds.out << holds.err;
   // Three runs do not decide it.
   EXPECT_EQ(
-      run(RETRYSTORM_STUDIES,
-          with_small({"remedies", "--remedy=nothing:", "--strategies=none", "--expect=down<50%"}))
+      ended(RETRYSTORM_STUDIES,
+            with_small({"remedies", "--remedy=nothing:", "--strategies=none", "--expect=down<50%"}))
           .code,
       4);
   EXPECT_EQ(
-      run(RETRYSTORM_STUDIES, {"map", "--expect=down<5%", "--resume=/nowhere/cells", "--seed=1"})
+      ended(RETRYSTORM_STUDIES, {"map", "--expect=down<5%", "--resume=/nowhere/cells", "--seed=1"})
           .code,
       108);
 }
@@ -221,8 +201,8 @@ TEST(RetrystormStrategies, FindsWhatASweepFinds) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), markdown = dir.file("md"), json = dir.file("json");
   const Ended study =
-      run(RETRYSTORM_STUDIES, with_small({"strategies", "--strategies=fixed,none", "--csv", csv,
-                                          "--markdown", markdown, "--json", json}));
+      ended(RETRYSTORM_STUDIES, with_small({"strategies", "--strategies=fixed,none", "--csv", csv,
+                                            "--markdown", markdown, "--json", json}));
   EXPECT_EQ(study.code, 0) << study.err;
   // The best is the first.
   const auto table = lines(read_file(markdown));
@@ -241,10 +221,11 @@ TEST(RetrystormStrategies, FindsWhatASweepFinds) {
   for (const auto& [title, options] : std::map<std::string, Arguments>{
            {"frozen 10 s", {"--outage-for=10s"}},
            {"errors 50 %", {"--outage-for=0s", "--error-share=0.5"}}}) {
-    Arguments arguments = with_small(options);
     const std::string swept = dir.file(title);
-    arguments.insert(arguments.end(), {"--sweep=strategy=fixed,none", "--csv", swept});
-    EXPECT_EQ(run(RETRYSTORM_SIMULATE, arguments).code, 0);
+    EXPECT_EQ(ended(RETRYSTORM_SIMULATE,
+                    with_small(options) + Arguments{"--sweep=strategy=fixed,none", "--csv", swept})
+                  .code,
+              0);
     for (const std::string& line : without_kinds_of_errors(swept)) {
       const std::size_t comma = line.find(',');
       const std::string name = line.substr(0, comma);
@@ -263,9 +244,7 @@ TEST(Retrystorm, LeavesATableToTheRunThatIsWritingIt) {
              {RETRYSTORM_STUDIES, {"schedule"}},
              {RETRYSTORM_STUDIES, with_small({"strategies", "--strategies=none"})},
              {RETRYSTORM_SIMULATE, with_small({})}}) {
-      Arguments all = arguments;
-      all.insert(all.end(), {option, path});
-      const Ended refused = run(program, all);
+      const Ended refused = ended(program, arguments + Arguments{option, path});
       EXPECT_EQ(refused.code, 1);
       EXPECT_EQ(refused.out, "");
     }
@@ -276,13 +255,11 @@ TEST(RetrystormJob, FindsWhatSimulateFinds) {
   const TempDir dir;
   const Arguments small{"--tasks=4",       "--calls=60",     "--clients=3",
                         "--rate-limit=10", "--rate-burst=0", "--autoscale=none"};
-  Arguments arguments{"job",        "--strategies=fixed,aws-adaptive",
-                      "--runs=2",   "--seed=3",
-                      "--csv",      dir.file("csv"),
-                      "--markdown", dir.file("md"),
-                      "--json",     dir.file("json")};
-  arguments.insert(arguments.end(), small.begin(), small.end());
-  const Ended study = run(RETRYSTORM_STUDIES, arguments);
+  const Ended study =
+      ended(RETRYSTORM_STUDIES,
+            Arguments{"job", "--strategies=fixed,aws-adaptive", "--runs=2", "--seed=3", "--csv",
+                      dir.file("csv"), "--markdown", dir.file("md"), "--json", dir.file("json")} +
+                small);
   ASSERT_EQ(study.code, 0) << study.err;
   const auto csv = csv_lines(dir.file("csv"));
   ASSERT_THAT(csv, SizeIs(1 + 4));
@@ -293,19 +270,11 @@ TEST(RetrystormJob, FindsWhatSimulateFinds) {
   std::vector<double> makespans;
   for (const std::string strategy : {"fixed", "aws-adaptive"}) {
     for (const std::string seed : {"3", "4"}) {
-      Arguments one{"--arrivals=job",
-                    "--strategy",
-                    strategy,
-                    "--seed",
-                    seed,
-                    "--json",
-                    dir.file("one"),
-                    "--base-delay=10ms",
-                    "--throttle-status=400",
-                    "--hint=none"};
-      one.insert(one.end(), small.begin(), small.end());
-      ASSERT_EQ(run(RETRYSTORM_SIMULATE, one).code, 0);
-      const auto summary = read_json_lines(dir.file("one")).back();
+      const auto summary =
+          summary_of(RETRYSTORM_SIMULATE,
+                     Arguments{"--arrivals=job", "--strategy", strategy, "--seed", seed,
+                               "--base-delay=10ms", "--throttle-status=400", "--hint=none"} +
+                         small);
       const auto& job = summary["job"];
       const auto& capacity = summary["capacity"];
       makespans.push_back(job["makespan_s"]);
@@ -336,8 +305,8 @@ TEST(RetrystormJob, FindsWhatSimulateFinds) {
 // No base delay was given, and workers have none.
 TEST(RetrystormJob, TakesWorkers) {
   const Ended study =
-      run(RETRYSTORM_STUDIES, {"job", "--strategies=fixed", "--runs=1", "--seed=1", "--tasks=20",
-                               "--calls=20", "--service=workers", "--workers=2"});
+      ended(RETRYSTORM_STUDIES, {"job", "--strategies=fixed", "--runs=1", "--seed=1", "--tasks=20",
+                                 "--calls=20", "--service=workers", "--workers=2"});
   EXPECT_EQ(study.code, 0) << study.err;
 }
 
@@ -345,8 +314,8 @@ TEST(RetrystormSchedule, WritesItsTables) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), markdown = dir.file("md"), json = dir.file("json");
   const Ended study =
-      run(RETRYSTORM_STUDIES, {"schedule", "--strategies=fixed,aws-legacy", "--waits=3", "--seed=5",
-                               "--csv", csv, "--markdown", markdown, "--json", json});
+      ended(RETRYSTORM_STUDIES, {"schedule", "--strategies=fixed,aws-legacy", "--waits=3",
+                                 "--seed=5", "--csv", csv, "--markdown", markdown, "--json", json});
   EXPECT_EQ(study.code, 0) << study.err;
   const auto rows = csv_lines(csv);
   ASSERT_THAT(rows, SizeIs(1 + 6));
@@ -372,9 +341,9 @@ TEST(RetrystormSchedule, WritesItsTables) {
 TEST(RetrystormSchedule, SaysHowLongUntilTheNthRetry) {
   const TempDir dir;
   const Ended study =
-      run(RETRYSTORM_STUDIES,
-          {"schedule", "--growth=exponential", "--backoff-base=10s", "--backoff-cap=5m",
-           "--attempt-takes=10s", "--waits=6", "--csv", dir.file("csv")});
+      ended(RETRYSTORM_STUDIES,
+            {"schedule", "--growth=exponential", "--backoff-base=10s", "--backoff-cap=5m",
+             "--attempt-takes=10s", "--waits=6", "--csv", dir.file("csv")});
   EXPECT_EQ(study.code, 0) << study.err;
   EXPECT_THAT(
       csv_lines(dir.file("csv")),
@@ -384,8 +353,8 @@ TEST(RetrystormSchedule, SaysHowLongUntilTheNthRetry) {
 
 TEST(RetrystormSchedule, FollowsAStory) {
   const TempDir dir;
-  const Ended study = run(RETRYSTORM_STUDIES,
-                          {"schedule", "--waits=4", "--seed=1", "--jitter=none",
+  const Ended study = ended(
+      RETRYSTORM_STUDIES, {"schedule", "--waits=4", "--seed=1", "--jitter=none",
                            "--fails-until=200ms", "--succeeds-above=0s", "--csv", dir.file("csv")});
   EXPECT_EQ(study.code, 0) << study.err;
   EXPECT_THAT(csv_lines(dir.file("csv")),
@@ -407,7 +376,7 @@ std::vector<std::string> figures(const std::string& path, int labels) {
 TEST(RetrystormRemedies, FindsWhatManyRunsFind) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), markdown = dir.file("md"), runs = dir.file("runs");
-  const Ended study = run(
+  const Ended study = ended(
       RETRYSTORM_STUDIES,
       with_small({"remedies", "--remedy=nothing:", "--remedy=again: 60s restart; 70s capacity 2",
                   "--csv", csv, "--markdown", markdown, "--picture-data", dir.file(".")}));
@@ -425,7 +394,7 @@ TEST(RetrystormRemedies, FindsWhatManyRunsFind) {
     Arguments arguments{"--runs=3", "--csv", dir.file(name)};
     while (std::getline(words, word, '\t')) arguments.push_back(word);
     EXPECT_THAT(arguments, Contains("--observe=3m10s"));
-    EXPECT_EQ(run(RETRYSTORM_SIMULATE, arguments).code, 0);
+    EXPECT_EQ(ended(RETRYSTORM_SIMULATE, arguments).code, 0);
     EXPECT_EQ(ours[i + 1], without_kinds_of_errors(dir.file(name))[1]);
   }
 }
@@ -436,33 +405,33 @@ TEST(RetrystormRemedies, ActAfterTheOutage) {
   const TempDir dir;
   const auto runs_of = [&dir](const Arguments& more) {
     const Ended study =
-        run(RETRYSTORM_STUDIES, with_small({"remedies", "--picture-data", dir.file(".")}) + more);
+        ended(RETRYSTORM_STUDIES, with_small({"remedies", "--picture-data", dir.file(".")}) + more);
     EXPECT_EQ(study.code, 0) << study.err;
-    return std::pair(study.out, read_file(dir.file("runs")));
+    return read_file(dir.file("runs"));
   };
-  EXPECT_THAT(runs_of({}).second, HasSubstr("--at=60s load 0.1; 120s load 1\t"));
-  EXPECT_THAT(runs_of({"--outage-for=15s"}).second, HasSubstr("--at=55s load 0.1; 1m55s load 1\t"));
-  const std::string later =
-      runs_of({"--outage-at=100s", "--outage-for=30s", "--observe=20s"}).second;
-  EXPECT_THAT(later, HasSubstr("--at=2m20s restart\t"));
-  EXPECT_THAT(later, testing::Not(HasSubstr("load")));
+  for (const auto& [arguments, at] : std::vector<std::pair<Arguments, std::string>>{
+           {{}, "60s load 0.1; 120s load 1"},
+           {{"--outage-for=15s"}, "55s load 0.1; 1m55s load 1"},
+           {{"--outage-at=100s", "--outage-for=30s", "--observe=20s"}, "2m20s restart"}}) {
+    const std::string runs = runs_of(arguments);
+    EXPECT_THAT(runs, HasSubstr("--at=" + at + "\t"));
+    EXPECT_EQ(runs.find("load") == runs.npos, at == "2m20s restart");
+  }
 }
 
-Arguments small_map(Arguments more) {
-  Arguments arguments =
-      with_small({"map", "--x=backlog=5,50", "--y=outage-for=2s,20s", "--strategies=fixed"});
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
+Arguments small_map(const Arguments& more) {
+  return with_small({"map", "--x=backlog=5,50", "--y=outage-for=2s,20s", "--strategies=fixed"}) +
+         more;
 }
 
 TEST(RetrystormMap, FindsWhatASweepFinds) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), json = dir.file("json"), swept = dir.file("swept");
-  const Ended study = run(RETRYSTORM_STUDIES, small_map({"--csv", csv, "--json", json}));
+  const Ended study = ended(RETRYSTORM_STUDIES, small_map({"--csv", csv, "--json", json}));
   EXPECT_EQ(study.code, 0) << study.err;
   EXPECT_EQ(
-      run(RETRYSTORM_SIMULATE, with_small({"--sweep=strategy=fixed", "--sweep=outage-for=2s,20s",
-                                           "--sweep=backlog=5,50", "--csv", swept}))
+      ended(RETRYSTORM_SIMULATE, with_small({"--sweep=strategy=fixed", "--sweep=outage-for=2s,20s",
+                                             "--sweep=backlog=5,50", "--csv", swept}))
           .code,
       0);
   EXPECT_EQ(csv_lines(csv), without_kinds_of_errors(swept));
@@ -472,33 +441,33 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
 TEST(RetrystormMap, GoesOnWhereItWas) {
   const TempDir dir;
   const std::string cells = dir.file("cells"), csv = dir.file("csv"), again = dir.file("again");
-  const Ended whole = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", csv}));
+  const Ended whole = ended(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", csv}));
   EXPECT_EQ(whole.code, 0) << whole.err;
   // As a crash leaves it: without a row, and in the middle of another one.
   std::string text = read_file(cells);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   text.resize(text.size() - 9);
   std::ofstream(cells) << text;
-  const Ended missing = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--list-cells"}));
+  const Ended missing = ended(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--list-cells"}));
   EXPECT_EQ(missing.code, 0) << missing.err;
   EXPECT_THAT(lines(missing.out), SizeIs(3));
   EXPECT_THAT(missing.out, StartsWith("cell,strategy,outage_for,backlog\n"));
-  const Ended rest = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", again}));
+  const Ended rest = ended(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", again}));
   EXPECT_EQ(rest.out, whole.out);
   EXPECT_EQ(csv_lines(again), csv_lines(csv));
-  const Ended other = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--timeout=1s"}));
+  const Ended other = ended(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--timeout=1s"}));
   EXPECT_EQ(other.code, 1);
 }
 
 TEST(RetrystormMap, NamesARowWithoutItsRuns) {
   const TempDir dir;
   const std::string cells = dir.file("cells");
-  ASSERT_EQ(run(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
+  ASSERT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
   std::string text = read_file(cells);
   const std::size_t runs = text.find(",3,", text.find('\n'));  // --runs=3
   ASSERT_NE(runs, text.npos);
   std::ofstream(cells) << text.erase(runs + 1, 1);
-  const Ended refused = run(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
+  const Ended refused = ended(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
   EXPECT_EQ(refused.code, 1);
   EXPECT_EQ(read_file(cells), text);
 }
@@ -508,16 +477,16 @@ TEST(RetrystormMap, ReadsNoLongLine) {
   const TempDir dir;
   const std::string cells = dir.file("cells");
   std::ofstream(cells) << std::string(200'000, 'x') << '\n';
-  const Ended other = run(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
+  const Ended other = ended(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
   EXPECT_EQ(other.code, 1);
   EXPECT_EQ(read_file(cells).size(), 200'001u);
   std::filesystem::remove(cells);
-  ASSERT_EQ(run(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
+  ASSERT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
   const std::string whole = read_file(cells);
   const std::size_t second = whole.find('\n') + 1;
   std::ofstream(cells) << whole.substr(0, second) << std::string(200'000, ',') << '\n'
                        << whole.substr(second);
-  ASSERT_EQ(run(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
+  ASSERT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
   EXPECT_EQ(read_file(cells), whole);
 }
 
@@ -530,12 +499,12 @@ TEST(RetrystormMap, ReplacesNothingButFiles) {
   std::filesystem::create_symlink(precious, link);
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   for (const std::string& path : {link, fifo}) {
-    const Ended refused = run(RETRYSTORM_STUDIES, small_map({"--resume", path}));
+    const Ended refused = ended(RETRYSTORM_STUDIES, small_map({"--resume", path}));
     EXPECT_EQ(refused.code, 1);
   }
   // Once a known name, through which somebody else's link was followed.
   std::filesystem::create_symlink(precious, cells + ".new");
-  EXPECT_EQ(run(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
+  EXPECT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
   EXPECT_EQ(read_file(precious), "precious");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
@@ -544,11 +513,11 @@ TEST(RetrystormMap, ReplacesNothingButFiles) {
 TEST(RetrystormMap, IsTheSameCellByCell) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), one = dir.file("one");
-  EXPECT_EQ(run(RETRYSTORM_STUDIES, small_map({"--csv", csv})).code, 0);
+  EXPECT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--csv", csv})).code, 0);
   const auto rows = csv_lines(csv);
   for (std::size_t cell = 1; cell <= 4; ++cell) {
     const Ended study =
-        run(RETRYSTORM_STUDIES, small_map({"--csv", one, "--cell", std::to_string(cell)}));
+        ended(RETRYSTORM_STUDIES, small_map({"--csv", one, "--cell", std::to_string(cell)}));
     EXPECT_EQ(study.code, 0) << study.err;
     EXPECT_THAT(csv_lines(one), ElementsAre(rows[0], rows[cell]));
   }

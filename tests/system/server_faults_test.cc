@@ -73,14 +73,10 @@ TEST_F(ServerFaults, RequestThatIsAbandoned) {
   }
 }
 
-TEST_F(ServerFaults, RequestLineOf100Kilobytes) {
-  EXPECT_THAT(send("GET /" + std::string(100'000, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n"),
-              HasStatus(431));
-}
-
-TEST_F(ServerFaults, HeaderOf100Kilobytes) {
-  EXPECT_THAT(send("GET /api HTTP/1.1\r\nX-Long: " + std::string(100'000, 'x') + "\r\n\r\n"),
-              HasStatus(431));
+TEST_F(ServerFaults, LinesOf100Kilobytes) {
+  const std::string much(100'000, 'x');
+  EXPECT_THAT(send("GET /" + much + " HTTP/1.1\r\nHost: h\r\n\r\n"), HasStatus(431));
+  EXPECT_THAT(send("GET /api HTTP/1.1\r\nX-Long: " + much + "\r\n\r\n"), HasStatus(431));
 }
 
 TEST_F(ServerFaults, BodyThatIsAnnouncedAndDoesNotCome) {
@@ -144,7 +140,7 @@ TEST(ServerOutOfConnections, LeavesTheRestToTheKernelsQueue) {
   EXPECT_TRUE(reports("concurrency:    5,"));
   const std::size_t seen = lines(server.out()).size();
   EXPECT_TRUE(eventually([&] { return lines(server.out()).size() > seen + 5; }));
-  EXPECT_THAT(server.out(), testing::Not(testing::HasSubstr("concurrency:    6,")));
+  EXPECT_EQ(server.out().find("concurrency:    6,"), std::string::npos);
 }
 
 TEST(ServerOutOfDescriptors, FitsItselfToFewAndRecovers) {
@@ -220,12 +216,6 @@ TEST(ServerOutOfDescriptors, RefusesToStartWithHardlyAny) {
   EXPECT_EQ(server.exit_code(), 1);
   EXPECT_THAT(server.err(), StartsWith("a process may open only 40 files here"));
   EXPECT_EQ(lines(server.err()).size(), 1);
-}
-
-TEST(ServerOutOfDescriptors, RefusesMoreConnectionsThanItCanOpen) {
-  ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--max-connections", "500"}, 200);
-  EXPECT_EQ(server.exit_code(), 1);
-  EXPECT_THAT(server.err(), StartsWith("--max-connections 500 is too many"));
 }
 
 // With any amount of memory, the server either starts and ends in order, or prints one line that

@@ -22,13 +22,9 @@ struct Trace {
 };
 
 // Runs a client and returns the trace in its file.
-Trace trace_of(Arguments arguments) {
-  const TempDir dir;
-  arguments.push_back("--json=" + dir.file("json"));
-  ClientUnderTest client(arguments);
-  EXPECT_EQ(client.exit_code(), 0) << client.err();
+Trace trace_of(const Arguments& arguments) {
   Trace trace;
-  for (const Json& line : read_json_lines(dir.file("json"))) {
+  for (const Json& line : json_lines_of(RETRYSTORM_CLIENT, arguments)) {
     if (line["type"] == "request") trace.requests[line["request"]] = line;
     if (line["type"] == "attempt") trace.attempts[line["request"]].push_back(line);
     if (line["type"] == "outage" && line["event"] == "stop") trace.frozen_at = line["t"];
@@ -110,25 +106,6 @@ TEST(Trace, FollowsThoseThatBeginInTheOutage) {
     EXPECT_GE(attempts[1]["t"], first["t"].get<double>() + 0.4 - 1e-6);
     expect_answered(attempts.back(), 0.1);
   }
-}
-
-TEST(Trace, IsToldOfOneRunOnlyAndInAFile) {
-  const auto refusal = [](const std::string& program, const Arguments& arguments) {
-    ChildProcess process(program, arguments);
-    EXPECT_NE(process.exit_code(), 0);
-    EXPECT_THAT(lines(process.err()), testing::SizeIs(1));
-    return process.err();
-  };
-  using testing::HasSubstr;
-  for (const char* program : {RETRYSTORM_CLIENT, RETRYSTORM_SIMULATE}) {
-    EXPECT_THAT(refusal(program, {"--trace=3"}), HasSubstr("--json"));
-    EXPECT_THAT(refusal(program, {"--trace=-1", "--json=/dev/null"}), HasSubstr("--trace"));
-    EXPECT_THAT(refusal(program, {"--trace=nan", "--json=/dev/null"}), HasSubstr("--trace"));
-  }
-  EXPECT_THAT(refusal(RETRYSTORM_SIMULATE, {"--trace=3", "--json=/dev/null", "--runs=2"}),
-              HasSubstr("one run"));
-  EXPECT_THAT(refusal(RETRYSTORM_SIMULATE, {"--json=/dev/null", "--sweep=trace=1,2"}),
-              HasSubstr("trace"));
 }
 
 }  // namespace
