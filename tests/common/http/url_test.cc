@@ -5,37 +5,38 @@
 
 #include <stdexcept>
 
+#include "tests/support/refusal.h"
+
 namespace retrystorm {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 TEST(ResolveUrl, SplitsItIntoItsParts) {
-  const Url url = resolve_url("http://127.0.0.1:8070/api");
-  EXPECT_EQ(url.host, "127.0.0.1");
-  EXPECT_EQ(url.address, "127.0.0.1");
-  EXPECT_EQ(url.port, 8070);
-  EXPECT_EQ(url.path, "/api");
-}
-
-TEST(ResolveUrl, HasPort80AndTheRootByDefault) {
-  const Url url = resolve_url("http://127.0.0.1");
-  EXPECT_EQ(url.port, 80);
-  EXPECT_EQ(url.path, "/");
-}
-
-TEST(ResolveUrl, KnowsHttps) {
-  const Url url = resolve_url("https://127.0.0.1");
-  EXPECT_TRUE(url.tls);
-  EXPECT_EQ(url.port, 443);
-  EXPECT_EQ(url.path, "/");
-  EXPECT_EQ(resolve_url("https://127.0.0.1:8443/a").port, 8443);
-  EXPECT_FALSE(resolve_url("http://127.0.0.1:443/https://").tls);
-}
-
-TEST(ResolveUrl, KeepsThePathAsItIs) {
-  EXPECT_EQ(resolve_url("http://127.0.0.1/a/b:1?c=d&e=http://x").path, "/a/b:1?c=d&e=http://x");
+  const struct {
+    const char *text, *host, *address;
+    int port;
+    const char* path;
+    bool tls;
+  } cases[] = {
+      {"http://127.0.0.1:8070/api", "127.0.0.1", "127.0.0.1", 8070, "/api", false},
+      {"http://127.0.0.1", "127.0.0.1", "127.0.0.1", 80, "/", false},
+      {"https://127.0.0.1", "127.0.0.1", "127.0.0.1", 443, "/", true},
+      {"https://127.0.0.1:8443/a", "127.0.0.1", "127.0.0.1", 8443, "/a", true},
+      {"http://127.0.0.1:443/https://", "127.0.0.1", "127.0.0.1", 443, "/https://", false},
+      {"http://127.0.0.1/a/b:1?c=d&e=http://x", "127.0.0.1", "127.0.0.1", 80,
+       "/a/b:1?c=d&e=http://x", false},
+      {"http://[::1]:8070/api", "::1", "::1", 8070, "/api", false},
+      {"http://[::1]/api", "::1", "::1", 80, "/api", false},
+  };
+  for (const auto& each : cases) {
+    const Url url = resolve_url(each.text);
+    EXPECT_EQ(url.host, each.host);
+    EXPECT_EQ(url.address, each.address);
+    EXPECT_EQ(url.port, each.port);
+    EXPECT_EQ(url.path, each.path);
+    EXPECT_EQ(url.tls, each.tls) << each.text;
+  }
 }
 
 TEST(ResolveUrl, LooksNamesUp) {
@@ -44,42 +45,22 @@ TEST(ResolveUrl, LooksNamesUp) {
   EXPECT_THAT(url.address, testing::AnyOf("127.0.0.1", "::1"));
 }
 
-TEST(ResolveUrl, KnowsIpv6) {
-  const Url url = resolve_url("http://[::1]:8070/api");
-  EXPECT_EQ(url.address, "::1");
-  EXPECT_EQ(url.port, 8070);
-  EXPECT_EQ(resolve_url("http://[::1]/api").port, 80);
-}
-
+// The last one is a malformed address: no name server is asked for it.
 TEST(ResolveUrl, RefusesUrlsOtherThanHttp) {
-  for (const char* text : {"", "127.0.0.1:8070", "https:/127.0.0.1/", "ftp://h/", "HTTP//h"}) {
-    EXPECT_THAT([text] { resolve_url(text); },
-                ThrowsMessage<std::runtime_error>(HasSubstr("is not a URL like")))
-        << text;
+  const std::pair<const char*, std::vector<const char*>> cases[] = {
+      {"is not a URL like", {"", "127.0.0.1:8070", "https:/127.0.0.1/", "ftp://h/", "HTTP//h"}},
+      {"no valid port",
+       {"http://127.0.0.1:/", "http://127.0.0.1:0/", "http://127.0.0.1:65536/",
+        "http://127.0.0.1:80x/", "http://127.0.0.1:-1/", "http://[::1]:x/"}},
+      {"names no host", {"http://", "http:///api", "http://:8070/api"}},
+      {"is not known", {"http://[:::::]/"}}};
+  for (const auto& [why, texts] : cases) {
+    for (const char* text : texts) {
+      EXPECT_THAT(test::refusal_of<std::runtime_error>([text] { resolve_url(text); }),
+                  HasSubstr(why))
+          << text;
+    }
   }
-}
-
-TEST(ResolveUrl, RefusesABadPort) {
-  for (const char* text : {"http://127.0.0.1:/", "http://127.0.0.1:0/", "http://127.0.0.1:65536/",
-                           "http://127.0.0.1:80x/", "http://127.0.0.1:-1/", "http://[::1]:x/"}) {
-    EXPECT_THAT([text] { resolve_url(text); },
-                ThrowsMessage<std::runtime_error>(HasSubstr("no valid port")))
-        << text;
-  }
-}
-
-TEST(ResolveUrl, RefusesAUrlWithoutAHost) {
-  for (const char* text : {"http://", "http:///api", "http://:8070/api"}) {
-    EXPECT_THAT([text] { resolve_url(text); },
-                ThrowsMessage<std::runtime_error>(HasSubstr("names no host")))
-        << text;
-  }
-}
-
-// A malformed address: no name server is asked for it.
-TEST(ResolveUrl, RefusesAnUnknownHost) {
-  EXPECT_THAT([] { resolve_url("http://[:::::]/"); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("is not known")));
 }
 
 // They would be sent unchanged in the request.
