@@ -139,24 +139,23 @@ TEST(Accepts, IsASettingOfEachService) {
   EXPECT_GT(AcceptsRun(chain).result.peak_concurrency, 100u);
 }
 
-std::string unused(const std::string& settings) {
-  UnusedOptions options;
-  find_unused(options, options_from(settings));
-  std::string all;
-  for (const auto& [name, why] : options) all += why + '\n';
-  return all;
-}
-
 TEST(Accepts, HasNoEffectOnACurveOrOnSharedConnections) {
-  const std::string when_free = "accepts = when-free\n", workers = "service = workers\n";
+  const std::string when_free = "accepts = when-free\n", workers = "service = workers\n",
+                    shared = workers + "connections = multiplexed\n";
+  const auto unused = [](const std::string& settings) {
+    UnusedOptions options;
+    find_unused(options, options_from(settings));
+    return text_of(options);
+  };
   EXPECT_EQ(unused(workers + when_free), "");
-  EXPECT_THAT(unused(when_free), HasSubstr("accepts has no effect without --service=workers"));
-  const std::string shared = workers + "connections = multiplexed\n";
-  EXPECT_THAT(unused(shared + when_free),
-              HasSubstr("accepts has no effect with --connections=multiplexed"));
+  for (const auto& [settings, why] :
+       {std::pair(when_free, "accepts has no effect without --service=workers"),
+        {shared + when_free, "accepts has no effect with --connections=multiplexed"},
+        {workers + when_free + "queue-length = 5\n",
+         "queue-length has no effect with --accepts=when-free"}}) {
+    EXPECT_THAT(unused(settings), HasSubstr(why));
+  }
   EXPECT_EQ(AcceptsRun(shared + when_free).out.str(), AcceptsRun(shared).out.str());
-  EXPECT_THAT(unused(workers + when_free + "queue-length = 5\n"),
-              HasSubstr("queue-length has no effect with --accepts=when-free"));
 }
 
 }  // namespace

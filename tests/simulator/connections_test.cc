@@ -11,6 +11,7 @@
 #include "simulator/reset_limit.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -27,10 +28,7 @@ struct KeptRun final : RunObserver {
 };
 
 KeptRun kept_run(const std::string& settings, std::uint64_t seed = 1) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(settings);
+  ScenarioOptions options = options_from(settings);
   KeptRun run;
   run.result = Simulation(make_scenario(options, seed), {.run = {&run}}).run();
   return run;
@@ -141,11 +139,9 @@ TEST(KeptConnections, LeaveAStaleRequestEachWhereTheAcceptQueueBoundsTheirNumber
 // At the moment of waking the places have what the server then finds, and what it cannot see is still at the clients.
 TEST(AttemptPlaces, AreAllThatIsUnderWay) {
   for (const char* connections : {"new", "keep-alive", "multiplexed"}) {
-    ScenarioOptions options;
-    OptionList list;
-    declare_options(list, options);
-    list.apply(kKeptFreeze +
-               "observe = 10s\npool-size = 1\nstreams = 1\nconnections = " + connections + '\n');
+    ScenarioOptions options = options_from(
+        kKeptFreeze + "observe = 10s\npool-size = 1\nstreams = 1\nconnections = " + connections +
+        '\n');
     Scenario scenario = make_scenario(options, 1);
     KeptRun run;
     std::vector<AttemptPlaces> at_30_s;

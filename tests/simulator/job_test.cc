@@ -10,6 +10,7 @@
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/facts.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -28,10 +29,7 @@ struct JobWatch final : RunObserver {
 };
 
 SimulationResult run_job(const std::string& settings, JobWatch* watch = nullptr) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(settings);
+  ScenarioOptions options = options_from(settings);
   refuse(unused_options(options));
   SimulationObservers observers;
   if (watch != nullptr) observers.run.push_back(watch);

@@ -8,6 +8,7 @@
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -16,10 +17,7 @@ using namespace std::chrono_literals;
 
 // A run with these options, as on the command line.
 SimulationResult processes_run(const std::string& settings, std::uint64_t seed = 1) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(settings);
+  ScenarioOptions options = options_from(settings);
   return Simulation(make_scenario(options, seed), {}).run();
 }
 
@@ -51,10 +49,7 @@ TEST(Processes, ABudgetOfATenthKeepsTheLoadAtElevenTenths) {
 // A million of them, of 50 clients, took 1.77 GB.
 TEST(Processes, CountInTheMemoryThatARunNeeds) {
   const auto needed = [](const std::string& settings) {
-    ScenarioOptions options;
-    OptionList list;
-    declare_options(list, options);
-    list.apply("clients = 50\nprocesses = 1000000\n" + settings);
+    ScenarioOptions options = options_from("clients = 50\nprocesses = 1000000\n" + settings);
     return memory_needed(make_scenario(options, 1));
   };
   EXPECT_LT(needed("strategy = fixed\n"), 1e8);
@@ -102,12 +97,10 @@ TEST(Processes, AreAsManyAsGiven) {
 
 // Three clients in two processes: the second client is alone in its process.
 TEST(Processes, AreDealtInTurnToTheirClients) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(kDead +
-             "clients = 3\nlambda = 1s\nstrategy = fixed\nfixed-delay = 1h\nprocesses = 2\n"
-             "retry-budget = concurrent\nbudget-min-concurrency = 1\n");
+  ScenarioOptions options =
+      options_from(kDead +
+                   "clients = 3\nlambda = 1s\nstrategy = fixed\nfixed-delay = 1h\nprocesses = 2\n"
+                   "retry-budget = concurrent\nbudget-min-concurrency = 1\n");
   options.trace = 100'000;
   struct Observer final : RunObserver {
     void on_request(const TracedRequest& request) override {
@@ -122,10 +115,7 @@ TEST(Processes, AreDealtInTurnToTheirClients) {
 
 TEST(Processes, AreOneForEachHundredClientsUnlessGiven) {
   const auto count = [](const std::string& settings) {
-    ScenarioOptions options;
-    OptionList list;
-    declare_options(list, options);
-    list.apply(settings);
+    ScenarioOptions options = options_from(settings);
     return process_count(options.workload);
   };
   EXPECT_EQ(count(""), 10u);

@@ -11,13 +11,13 @@
 
 #include "simulate/options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using HerdValues = std::vector<std::pair<const char*, const char*>>;
 
 struct HerdRecording final : RunObserver, ServiceObserver {
@@ -181,23 +181,21 @@ TEST(Reconnect, OfAHerdHoldsTheServiceDownUnlessItIsSpread) {
 
 TEST(Reconnect, IsForClientsThatKeepAConnection) {
   const auto unused = [](const HerdValues& more) {
-    SimulatorOptions options = herd_options(more);
     UnusedOptions found;
-    find_unused(found, static_cast<const ScenarioOptions&>(options));
-    std::string text;
-    for (const auto& [name, sentence] : found) text += sentence + '\n';
-    return text;
+    find_unused(found, static_cast<const ScenarioOptions&>(herd_options(more)));
+    return text_of(found);
   };
-  EXPECT_THAT(unused({}), IsEmpty());
-  EXPECT_THAT(unused({{"arrivals", "open"}}),
-              HasSubstr("outage reconnect has no effect without --arrivals=closed"));
+  EXPECT_EQ(unused({}), "");
   EXPECT_EQ(unused({{"outage", "drop"}, {"reconnect-calls", "2"}}),
             "reconnect-calls has no effect without --outage=reconnect\n"
             "reconnect-growth has no effect without --outage=reconnect\n");
-  EXPECT_THAT(unused({{"reconnect-factor", "3"}}),
-              HasSubstr("reconnect-factor has no effect without --reconnect-growth=exponential"));
-  EXPECT_THAT(unused({{"outage-for", "0s"}}),
-              HasSubstr("reconnect-growth has no effect without --outage=reconnect"));
+  for (const auto& [name, value, why] :
+       {std::tuple("arrivals", "open", "outage reconnect has no effect without --arrivals=closed"),
+        {"reconnect-factor", "3",
+         "reconnect-factor has no effect without --reconnect-growth=exponential"},
+        {"outage-for", "0s", "reconnect-growth has no effect without --outage=reconnect"}}) {
+    EXPECT_THAT(unused({{name, value}}), HasSubstr(why));
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "common/output/line_report.h"
 #include "simulate/options.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -43,22 +44,11 @@ struct ServiceIntervals final : ServiceObserver {
   }
 };
 
-// The complete output of a run.
-std::string printed(const Scenario& scenario) {
-  std::ostringstream out;
-  LineReport lines(out);
-  ServiceLineReport service_lines(out, ServiceLineReport::Stamp::kVirtual);
-  Simulation(scenario, {.run = {&lines}, .service = {&service_lines}}).run();
-  return out.str();
-}
-
 // --- Theory ---------------------------------------------------------------------------------
 
 TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
-  SimulatorOptions options;
-  options.outage_for = 0s;
-  options.outage_at = 0s;
-  options.observe = 2000s;
+  auto options =
+      options_from<SimulatorOptions>("outage-for = 0s\noutage-at = 0s\nobserve = 2000s\n");
   const Counts counts = run(scenario_of(options)).summary.counts;
   // A renewal process of 1000 clients, each with a cycle of 10 s (exponential) + 0.1 s: in 2000 s
   // 198,020 answers with a standard deviation of about 440.
@@ -68,19 +58,16 @@ TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
 }
 
 TEST(Simulation, TakesTwoEventsForAnAttemptThatIsAnswered) {
-  SimulatorOptions options;
-  options.outage_for = 0s;
-  options.outage_at = 0s;
-  options.observe = 200s;
+  auto options =
+      options_from<SimulatorOptions>("outage-for = 0s\noutage-at = 0s\nobserve = 200s\n");
   const SimulationResult result = run(scenario_of(options));
   // It is sent and answered. Its timeout is no event. The rest are reports.
   EXPECT_LT(result.events, 2 * result.summary.counts.attempts + 1000);
 }
 
 TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
-  SimulatorOptions options = with_strategy("fixed");
-  options.observe = 600s;
-  options.outage_at = 0s;
+  auto options =
+      options_from<SimulatorOptions>("strategy = fixed\nobserve = 600s\noutage-at = 0s\n");
   Intervals intervals;
   Simulation(scenario_of(options), {.run = {&intervals}}).run();
   // The last window, five minutes after the collapse: 1000 / (2 s + 0.1 s), and nothing else. The
@@ -93,10 +80,8 @@ TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
 }
 
 TEST(Simulation, ReportsWhatTheClientsAreDoing) {
-  SimulatorOptions options = with_strategy("fixed");
-  options.observe = 600s;
-  options.outage_at = 100s;
-  options.report_interval = 1s;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = fixed\nobserve = 600s\noutage-at = 100s\nreport-interval = 1s\n");
   Intervals intervals;
   Simulation(scenario_of(options), {.run = {&intervals}}).run();
   for (const RunInterval& each : intervals.all) {
@@ -117,11 +102,9 @@ TEST(Simulation, ReportsWhatTheClientsAreDoing) {
 
 TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) {
   // The curve serves at most 1246.9 requests a second (at a concurrency of 307.4).
-  SimulatorOptions options = with_strategy("exponential");
-  options.workload.arrivals = Arrivals::kOpen;
-  options.outage_for = 0s;
-  options.observe = 120s;
-  options.workload.rate = 1000;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = exponential\narrivals = open\noutage-for = 0s\nobserve = 120s\n"
+      "rate = 1000\n");
   EXPECT_EQ(run(scenario_of(options)).summary.counts.failures(), 0u);
   options.workload.rate = 1300;
   const Counts counts = run(scenario_of(options)).summary.counts;
@@ -130,13 +113,9 @@ TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) 
 
 TEST(Simulation, HasTheTimeOfARequestThatIsGivenUp) {
   // Open arrivals at a server that is frozen for good: five retries, each after a timeout of 2 s.
-  SimulatorOptions options = with_strategy("fixed");
-  options.workload.arrivals = Arrivals::kOpen;
-  options.workload.rate = 1;
-  options.workload.retry.limit.max_retries = 5;
-  options.outage_at = 0s;
-  options.outage_for = 100s;
-  options.observe = 0s;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = fixed\narrivals = open\nrate = 1\nmax-retries = 5\noutage-at = 0s\n"
+      "outage-for = 100s\nobserve = 0s\n");
   const Summary summary = run(scenario_of(options)).summary;
   EXPECT_GT(summary.counts.gave_up(), 10u);
   EXPECT_EQ(summary.counts.ok, 0u);
@@ -147,13 +126,9 @@ TEST(Simulation, HasTheTimeOfARequestThatIsGivenUp) {
 TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
   // Poisson arrivals at 100/s and a service of exactly 0.1 s: the concurrency is Poisson
   // distributed with mean 10 (and never above the limit, which is set out of reach).
-  SimulatorOptions options;
-  options.workload.arrivals = Arrivals::kOpen;
-  options.workload.rate = 100;
-  options.service.limit = 1000;
-  options.outage_for = 0s;
-  options.outage_at = 0s;
-  options.observe = 4000s;
+  auto options = options_from<SimulatorOptions>(
+      "arrivals = open\nrate = 100\nlimit = 1000\noutage-for = 0s\noutage-at = 0s\n"
+      "observe = 4000s\n");
   ServiceIntervals intervals;
   Simulation(scenario_of(options), {.service = {&intervals}}).run();
   std::vector<double> samples;
@@ -174,13 +149,9 @@ TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
   // In windows of 0.1 s at 100/s, requests are Poisson distributed with mean 10. Pearson's
   // statistic over the counts 5 and fewer, 6 to 14, 15 and more, has ten degrees of freedom:
   // under 23.2 in 99 of 100 cases.
-  SimulatorOptions options;
-  options.workload.arrivals = Arrivals::kOpen;
-  options.workload.rate = 100;
-  options.outage_for = 0s;
-  options.outage_at = 0s;
-  options.observe = 500s;
-  options.report_interval = 100ms;
+  auto options = options_from<SimulatorOptions>(
+      "arrivals = open\nrate = 100\noutage-for = 0s\noutage-at = 0s\nobserve = 500s\n"
+      "report-interval = 100ms\n");
   Intervals intervals;
   Simulation(scenario_of(options), {.run = {&intervals}}).run();
   constexpr std::size_t kLeast = 5, kMost = 15;
@@ -211,14 +182,9 @@ TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
 
 // Two clients send at once to a frozen server that has room for one connection.
 SimulatorOptions two_clients() {
-  SimulatorOptions options;
-  options.workload.clients = 2;
-  options.workload.think_time = 0s;
-  options.workload.timeout = 60s;
-  options.service.base_delay = 1s;
-  options.service.backlog = 0;
-  options.outage_at = 0s;
-  options.outage_for = 1500ms;
+  auto options = options_from<SimulatorOptions>(
+      "clients = 2\nlambda = 0s\ntimeout = 60s\nbase-delay = 1s\nbacklog = 0\n"
+      "outage-at = 0s\noutage-for = 1500ms\n");
   return options;
 }
 
@@ -240,10 +206,8 @@ TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther)
 // 1-p^n and takes (1-p^n)/(1-p) attempts on average. Their number has a truncated geometric distribution.
 TEST(Simulation, RetriesSucceedAsOftenAsIndependentErrorsAllow) {
   for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
-    SimulatorOptions options;
-    options.outage_for = 0s;
-    options.observe = 300s;
-    options.service.limit = 1'000'000;
+    auto options =
+        options_from<SimulatorOptions>("outage-for = 0s\nobserve = 300s\nlimit = 1000000\n");
     options.service.errors = {.share = 0.5, .after = after};
     options.workload.retry.limit.max_retries = 3;
     options.workload.think_time = 1s;
@@ -299,12 +263,9 @@ TEST(Simulation, ReportsHowLongRequestsWereInTheService) {
 // Clients that wait exactly as long as the server's hint come back spread as the hints are. With a hint of 1
 // to 3 s, and if no request is served, a client makes one attempt every 2 s on average.
 TEST(Simulation, ClientsFollowTheHintsOfTheServer) {
-  SimulatorOptions options;
-  options.outage_for = 0s;
-  options.observe = 2000s;
-  options.service.rate_limit.rate = 1e-9;
-  options.workload.clients = 100;
-  options.workload.retry.hint.use = HintUse::kReplace;
+  auto options = options_from<SimulatorOptions>(
+      "outage-for = 0s\nobserve = 2000s\nrate-limit = 1e-9\nclients = 100\n"
+      "retry-after = replace\n");
   const auto retries_with = [&](const HintOfferSettings& hint) {
     options.service.hint = hint;
     return static_cast<double>(run(scenario_of(options)).summary.counts.retries);
@@ -412,14 +373,9 @@ TEST(Simulation, SkipsWhatItsClientsLeftInTheQueue) {
 TEST(Simulation, TellsHowManyRequestsInTheServiceAreStillWaitedFor) {
   // An attempt takes 9 s, and the client sends one every 2.1 s, because it waits for 2 s only. At
   // 60 s there are those sent at 52.5 s, 54.6 s, 56.7 s and 58.8 s. It waits for the last one.
-  SimulatorOptions options = with_strategy("fixed");
-  options.workload.clients = 1;
-  options.workload.think_time = 0s;
-  options.workload.timeout = 2s;
-  options.service.base_delay = 9s;
-  options.outage_for = 0s;
-  options.outage_at = 0s;
-  options.observe = 60s;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = fixed\nclients = 1\nlambda = 0s\ntimeout = 2s\nbase-delay = 9s\n"
+      "outage-for = 0s\noutage-at = 0s\nobserve = 60s\n");
   for (const Abandoned abandoned : {Abandoned::kServe, Abandoned::kCancel}) {
     options.service.abandoned = abandoned;
     ServiceIntervals intervals;
@@ -486,11 +442,8 @@ TEST(Simulation, LimitsItsConnections) {
 }
 
 TEST(Simulation, RefusesLikeTheServer) {
-  SimulatorOptions options = with_strategy("fixed");
-  options.service.rate_limit.rate = 50;
-  options.outage_for = 0s;
-  options.observe = 100s;
-  options.outage_at = 0s;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = fixed\nrate-limit = 50\noutage-for = 0s\nobserve = 100s\noutage-at = 0s\n");
   const Counts limited = run(scenario_of(options)).summary.counts;
   EXPECT_NEAR(static_cast<double>(limited.ok), 50 * 100, 60);
   EXPECT_GT(limited.errors, 0u);
@@ -538,20 +491,16 @@ TEST(Simulation, BehavesTheSameAtEveryScale) {
 }
 
 TEST(Simulation, OnlyPutsWorkOffWhenArrivalsAreOpen) {
-  SimulatorOptions options = with_strategy("exponential");
-  options.workload.arrivals = Arrivals::kOpen;
-  options.workload.rate = 99;
+  auto options =
+      options_from<SimulatorOptions>("strategy = exponential\narrivals = open\nrate = 99\n");
   const Counts counts = run(scenario_of(options)).summary.counts;
   // In the closed system some 1980 requests of the outage are never sent. Here all are sent.
   EXPECT_NEAR(static_cast<double>(counts.requests), 99 * 110, 5 * std::sqrt(99 * 110));
 }
 
 TEST(Simulation, GivesUpAsTheClientsDo) {
-  SimulatorOptions options = with_strategy("fixed");
-  options.workload.retry.limit.max_retries = 3;
-  options.outage_at = 0s;
-  options.outage_for = 60s;
-  options.observe = 0s;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = fixed\nmax-retries = 3\noutage-at = 0s\noutage-for = 60s\nobserve = 0s\n");
   const Counts counts = run(scenario_of(options)).summary.counts;
   EXPECT_GT(counts.gave_up(), 1000u);
   // Three retries for each request that was given up, and in addition those of the requests under way.
@@ -593,16 +542,6 @@ TEST(Simulation, ReportsWhatHappenedInEachPhase) {
 
 // --- Reproducible ---------------------------------------------------------------------------
 
-TEST(Simulation, PrintsTheSameForTheSameSeed) {
-  const Scenario scenario = scenario_of(with_strategy("exponential"), 7);
-  EXPECT_EQ(printed(scenario), printed(scenario));
-}
-
-TEST(Simulation, PrintsSomethingElseForAnotherSeed) {
-  const SimulatorOptions options = with_strategy("exponential");
-  EXPECT_NE(printed(scenario_of(options, 7)), printed(scenario_of(options, 8)));
-}
-
 TEST(Simulation, EndsEarlyWithTheResultsSoFar) {
   SimulatorOptions options;
   options.observe = std::chrono::hours(10);
@@ -614,15 +553,9 @@ TEST(Simulation, EndsEarlyWithTheResultsSoFar) {
 
 // As the real one: a token every two seconds, and a hint of one or two seconds.
 TEST(Simulation, RetriesAfterTheHintOfTheServer) {
-  SimulatorOptions options = with_strategy("fixed");
-  options.workload.clients = 1;
-  options.workload.think_time = 50ms;
-  options.workload.retry.backoff.base = 1ms;
-  options.service.rate_limit.rate = 0.5;
-  options.service.rate_limit.burst.requests = 1;
-  options.outage_for = 0s;
-  options.outage_at = 0s;
-  options.observe = 200s;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = fixed\nclients = 1\nlambda = 50ms\nbackoff-base = 1ms\nrate-limit = 0.5\n"
+      "rate-burst = 1\noutage-for = 0s\noutage-at = 0s\nobserve = 200s\n");
   const std::uint64_t ignoring = run(scenario_of(options)).summary.counts.attempts;
   options.workload.retry.hint.use = HintUse::kReplace;
   const std::uint64_t listening = run(scenario_of(options)).summary.counts.attempts;
@@ -646,11 +579,8 @@ TEST(Simulation, CountsNoRequestAsFailedThatHasJustBegun) {
 
 // Nobody is answered after 1 s of calm, so what is under way at the end has failed, but for the last 100 ms.
 TEST(Simulation, CountsOldRequestsAsFailed) {
-  SimulatorOptions options = with_strategy("fixed");
-  options.workload.arrivals = Arrivals::kOpen;
-  options.timeline.outage = parse_disturbance("freeze", Engine::kSimulated);
-  options.outage_for = 30s;
-  options.observe = 1ms;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = fixed\narrivals = open\noutage = freeze\noutage-for = 30s\nobserve = 1ms\n");
   const auto during = run(scenario_of(options)).summary.phases->at(1);
   EXPECT_EQ(during.success_share(), 0);
   EXPECT_NEAR(static_cast<double>(during.unfinished), 100 * 29.9, 4 * std::sqrt(100 * 29.9));
@@ -658,15 +588,9 @@ TEST(Simulation, CountsOldRequestsAsFailed) {
 
 // Of 0.1^5 of the requests all five attempts fail. Some are being retried when the run ends: these have not failed.
 TEST(Simulation, CountsNoRequestAsFailedThatIsRetriedForAShortTime) {
-  SimulatorOptions options = with_strategy("exponential");
-  options.workload.arrivals = Arrivals::kOpen;
-  options.workload.rate = 400;
-  options.workload.retry.limit.max_retries = 4;
-  options.service.capacity = Capacity::kWorkers;
-  options.service.workers.workers = 64;
-  options.service.errors.share = 0.1;
-  options.outage_for = 0s;
-  options.observe = 60s;
+  auto options = options_from<SimulatorOptions>(
+      "strategy = exponential\narrivals = open\nrate = 400\nmax-retries = 4\n"
+      "service = workers\nworkers = 64\nerror-share = 0.1\noutage-for = 0s\nobserve = 60s\n");
   double succeed = 0;
   constexpr int kRuns = 10;
   for (int seed = 0; seed < kRuns; ++seed) {

@@ -13,6 +13,7 @@
 #include "simulator/graph/topology_options.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -22,10 +23,7 @@ using testing::DoubleNear;
 using testing::HasSubstr;
 
 ScenarioOptions options_of(const std::string& topology, const std::string& settings) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(settings);
+  ScenarioOptions options = options_from(settings);
   options.graph.topology = TopologyFile("shop.ini", topology);
   return options;
 }
@@ -199,6 +197,16 @@ TEST(Topology, AllItsCallsAreRepeated) {
   EXPECT_NEAR(run.counts.success_share(), 0.98713, 0.003);
 }
 
+TEST(Topology, TakesPercentagesAndThousands) {
+  const auto ok = [](const std::string& spread, const std::string& places) {
+    return run_of("[api]\nworkers = 8\nservice-time = lognormal:60ms:" + spread +
+                      "\nqueue-length = " + places + "\n",
+                  "clients = 50\n")
+        .counts.ok;
+  };
+  EXPECT_EQ(ok("50%", "1k"), ok("0.5", "1000"));
+}
+
 // What each section of clients sets does not come from the command line, also where the value is the default one.
 TEST(Topology, RefusesOptionsThatAllSectionsOverrule) {
   const auto why = [](const std::string& topology, const std::string& settings,
@@ -351,10 +359,7 @@ TEST(Topology, SaysWhatTheCallsOfAServiceLetThrough) {
 // Each sends 90/s twice: 90 x 2 x 2 = 360/s. A request takes 105 ms of the first service, 5 / 105 ms = 47.6/s.
 TEST(Topology, CountsTheHedgesAndThePoolsOfTheClients) {
   const auto look = [](const std::string& settings) {
-    ScenarioOptions options;
-    OptionList list;
-    declare_options(list, options);
-    list.apply(
+    ScenarioOptions options = options_from(
         "chain = api 64x5ms > db 20x100ms\narrivals = open\nrate = 90\nstrategy = none\n"
         "outage-for = 0s\n" +
         settings);
@@ -687,10 +692,7 @@ TEST(Faults, OverlapAndHaveAServiceOfTheirOwn) {
 TEST(Faults, AreRefusedWhereTheyMeanNothing) {
   const auto why = [](const std::string& settings) {
     try {
-      ScenarioOptions options;
-      OptionList list;
-      declare_options(list, options);
-      list.apply(settings);
+      ScenarioOptions options = options_from(settings);
       make_scenario(options, 1);
     } catch (const std::invalid_argument& error) {
       return std::string(error.what());
@@ -710,10 +712,7 @@ TEST(Faults, AreRefusedWhereTheyMeanNothing) {
 
 // Two freezes that overlap are one.
 TEST(Faults, AreEndedWhenTheLastOneEnds) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(
+  ScenarioOptions options = options_from(
       "arrivals = open\nrate = 50\nstrategy = none\noutage-at = 30s\noutage-for = 10s\nobserve = 60s\n"
       "service = workers\nworkers = 90\nfault = 35s-50s freeze\n");
   const Summary run = Simulation(make_scenario(options, 1), {}).run().summary;

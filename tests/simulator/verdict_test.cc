@@ -4,6 +4,7 @@
 #include "simulate/options.h"
 #include "simulator/simulation.h"
 #include "study/named_options.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -35,10 +36,7 @@ TEST(SimulatedVerdict, HealthyFleetsAreRecoveredAtOnce) {
 }
 
 TEST(SimulatedVerdict, HealthyFleetIsNotCalledRelapsedInADay) {
-  SimulatorOptions options;
-  options.workload.clients = 20;
-  options.outage_for = 1s;
-  options.observe = 24h;
+  auto options = options_from<SimulatorOptions>("clients = 20\noutage-for = 1s\nobserve = 24h\n");
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     EXPECT_EQ(verdict_of(options, seed).verdict, Verdict::kRecovered) << seed;
   }

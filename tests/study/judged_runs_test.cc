@@ -9,6 +9,7 @@
 #include "study/named_options.h"
 #include "study/statistics.h"
 #include "tests/support/facts.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -21,10 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Scenario scenario_with(std::size_t backlog) {
-  ScenarioOptions options;
-  options.workload.clients = 100;
-  options.service.limit = 3;
-  options.service.k = 5;
+  auto options = options_from("clients = 100\nlimit = 3\nk = 5\n");
   options.service.backlog = backlog;
   return make_scenario(options, 0);
 }

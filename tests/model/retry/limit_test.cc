@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/retry/retry_policy.h"
+#include "tests/support/scenario_settings.h"
 #include "tests/support/scripted_random.h"
 
 namespace retrystorm {
@@ -19,10 +20,7 @@ using test::ScriptedRandom;
 using ::testing::HasSubstr;
 
 RetrySettings settings_of(const std::string& lines) {
-  RetrySettings settings;
-  OptionList list;
-  declare_options(list, settings);
-  list.apply(lines);
+  RetrySettings settings = options_from<RetrySettings>(lines);
   return settings;
 }
 

@@ -11,6 +11,7 @@
 
 #include "model/retry/retry_settings.h"
 #include "model/retry/strategies.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -18,10 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 BackoffSettings backoff_of(const std::string& settings) {
-  RetrySettings retry;
-  OptionList options;
-  declare_options(options, retry);
-  options.apply(settings);
+  RetrySettings retry = options_from<RetrySettings>(settings);
   return retry.backoff;
 }
 

@@ -2,16 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <string_view>
+#include <string>
+
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
 
-std::string title_of(std::string_view text) {
-  RetrySettings settings;
-  OptionList options;
-  declare_options(options, settings);
-  options.apply(text);
+std::string title_of(const std::string& text) {
+  RetrySettings settings = options_from<RetrySettings>(text);
   return retries_title(settings);
 }
 
