@@ -342,7 +342,9 @@ TEST(Set, IsOfTheServiceBeforeItIsScaled) {
 }
 
 TEST(Set, OfAnUnknownOptionIsRefusedBeforeTheRun) {
-  EXPECT_THROW(make_scenario(with("at = 60s set backlog=5\n"), 1), std::invalid_argument);
+  EXPECT_THAT([] { make_scenario(with("at = 60s set backlog=5\n"), 1); },
+              ::testing::ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("'1m0s set backlog=5': backlog cannot change while the service runs")));
 }
 
 TEST(Outage, KindHasNoEffectWithoutOne) {

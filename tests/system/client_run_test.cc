@@ -162,5 +162,19 @@ TEST(ClientRun, KeepsTheDeadlineOfARequest) {
   EXPECT_EQ(summary["success_share"], 0);
 }
 
+// The service accepts one request every two seconds and sends Retry-After. A client that respects
+// it retries at that time, instead of every millisecond.
+TEST(ClientRun, ComesBackWhenTheServerToldItTo) {
+  const ServerUnderTest server({"--base-delay=1ms", "--rate-limit=0.5", "--rate-burst=1"});
+  const auto attempts = [&](const std::string& use) {
+    const auto summary = summary_of(
+        RETRYSTORM_CLIENT, short_run(server.url(), {"--clients=1", "--fixed-delay=1ms",
+                                                    "--duration=3s", "--retry-after=" + use}));
+    return summary["ok"].get<int>() + summary["errors"].get<int>();
+  };
+  EXPECT_GT(attempts("ignore"), 20);
+  EXPECT_LE(attempts("replace"), 5);
+}
+
 }  // namespace
 }  // namespace retrystorm::test

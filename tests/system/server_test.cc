@@ -217,7 +217,9 @@ TEST(Server, TurnsAwayAsItIsAskedTo) {
     const ServerUnderTest server(arguments);
     const Socket first = connect_to(server.port());
     ASSERT_TRUE(first.send("GET /api HTTP/1.1\r\nHost: h\r\n\r\n"));
-    if (arguments[0] == limited[0]) ASSERT_THAT(first.receive(kPatience), HasStatus(200));
+    if (arguments[0] == limited[0]) {
+      ASSERT_THAT(first.receive(kPatience), HasStatus(200));
+    }
     const std::string answer = get(server.port(), kPatience);
     EXPECT_THAT(answer, AllOf(HasStatus(status), HasHeader("Connection: close")))
         << arguments.back();
