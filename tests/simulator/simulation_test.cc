@@ -80,8 +80,9 @@ TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
 }
 
 TEST(Simulation, ReportsWhatTheClientsAreDoing) {
-  auto options = options_from<SimulatorOptions>(
-      "strategy = fixed\nobserve = 600s\noutage-at = 100s\nreport-interval = 1s\n");
+  auto options =
+      options_from<SimulatorOptions>("strategy = fixed\nobserve = 600s\noutage-at = 100s\n");
+  options.report_interval = 1s;
   Intervals intervals;
   Simulation(scenario_of(options), {.run = {&intervals}}).run();
   for (const RunInterval& each : intervals.all) {
@@ -150,8 +151,8 @@ TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
   // statistic over the counts 5 and fewer, 6 to 14, 15 and more, has ten degrees of freedom:
   // under 23.2 in 99 of 100 cases.
   auto options = options_from<SimulatorOptions>(
-      "arrivals = open\nrate = 100\noutage-for = 0s\noutage-at = 0s\nobserve = 500s\n"
-      "report-interval = 100ms\n");
+      "arrivals = open\nrate = 100\noutage-for = 0s\noutage-at = 0s\nobserve = 500s\n");
+  options.report_interval = 100ms;
   Intervals intervals;
   Simulation(scenario_of(options), {.run = {&intervals}}).run();
   constexpr std::size_t kLeast = 5, kMost = 15;
