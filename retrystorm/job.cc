@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <set>
+#include <string>
 
 #include "common/output/json_text.h"
 #include "common/output/report.h"
@@ -77,6 +79,7 @@ int job(const Invocation& invocation, const JobOptions& options) {
                              {"3 s", {{"workers-start", "3s"}}}};
   if (!given.empty()) cases = {{"as given", given}};
   std::vector<StudyCell> cells;
+  std::set<std::string> stays;  // of the usual job, beside what was given
   for (const JobCase& each : cases) {
     for (const ListedStrategy& strategy : listed) {
       NamedOptions of_cell = each.options;
@@ -85,6 +88,10 @@ int job(const Invocation& invocation, const JobOptions& options) {
       // What is not given holds where it can: workers have no base delay.
       for (const auto& [name, why] : unused_options(scenario_of(of_cell))) {
         if (!each.options.contains(name) && usual_job().contains(name)) of_cell.erase(name);
+      }
+      for (const auto& [name, value] : usual_job()) {
+        if (given.empty() || name == "arrivals" || given.contains(name)) continue;
+        if (of_cell.contains(name)) stays.insert(name + '=' + value);
       }
       cells.push_back({{each.title, strategy.name}, scenario_of(of_cell)});
     }
@@ -135,6 +142,11 @@ int job(const Invocation& invocation, const JobOptions& options) {
   print_overruling(given);
   print_brought(listed, given);
   study.show(table);
+  if (!stays.empty()) {
+    std::string list;
+    for (const std::string& each : stays) list += (list.empty() ? "--" : " --") + each;
+    say({"job-stays", {{"options", list}}}, style_of(1, options.look.color));
+  }
   if (without_outage > 0) {
     say({"job-before-outage",
          {{"count", static_cast<double>(without_outage)},

@@ -189,11 +189,17 @@ std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
 // The options of all runs as they were typed, so that `simulate` makes them, too.
 std::string as_words(const Invocation& invocation, const NamedOptions& given) {
   const CLI::Option* config = find_option(invocation.app, "config");
+  // `recommend` refuses a file that sets the outage.
+  const bool file = config != nullptr && config->count() > 0 &&
+                    std::all_of(kSetByDisturbances.begin(), kSetByDisturbances.end(),
+                                [&invocation](const std::string& name) {
+                                  return find_option(invocation.app, name)->count() == 0;
+                                });
   std::string words;
-  if (config != nullptr && config->count() > 0) words = " --config=" + shell_word(text_of(*config));
+  if (file) words = " --config=" + shell_word(text_of(*config));
   for (const auto& [name, value] : given) {
     if (name == "observe" || name == "outage-at") continue;  // of each disturbance
-    if (!words.empty() && !is_typed(*find_option(invocation.app, name), invocation.arguments)) {
+    if (file && !is_typed(*find_option(invocation.app, name), invocation.arguments)) {
       continue;
     }
     words += " --" + name + '=' + shell_word(value);

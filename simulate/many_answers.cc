@@ -303,6 +303,10 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
                 << std::flush;
     }
   }
+  if (complete && !options_.no_trials && cells.size() > kMostRows && campaign_.runs > 1) {
+    print_dim(std::cout, words_of({"rows-not-tried", {{"most", static_cast<double>(kMostRows)}}}),
+              style_);
+  }
   print_dim(std::cout,
             left_out > 0
                 ? words_of({"below-rows-left-out", {{"count", static_cast<double>(left_out)}}})

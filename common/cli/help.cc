@@ -412,7 +412,7 @@ std::string explain(const CLI::App& app, const std::string& asked) {
       (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") +
       (is_option ? ": --help-all has the options of this program, "
                    "the manual pages those of all"
-                 : ": --explain knows the words of the output, --help-all has all options"));
+                 : ": --explain knows the words of the output, --help-full has all options"));
 }
 
 }  // namespace retrystorm

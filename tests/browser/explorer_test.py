@@ -705,7 +705,7 @@ def check_story(page):
     eventually(lambda: re.fullmatch(r"You have changed the setting. It comes back in all \d+ runs.", page.text(".story-step")), page.text(".story-step"), within=60)
     page.click("#story-next")
     eventually(lambda: page.text(".story-step").startswith("4 of 6. "), page.text(".story-step"))
-    assert page.value("strategy") == "exponential"
+    eventually(lambda: page.value("strategy") == "exponential", "the setting of the step is back")
     assert page.errors() == [], page.errors()
 
 
