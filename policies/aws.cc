@@ -16,7 +16,6 @@
 namespace retrystorm {
 namespace {
 
-constexpr std::string_view kAws = "AWS";
 constexpr Field kMaxAttempts{"max_attempts", "max-attempts", count_from_one};
 // aws-cli topics/config-vars.rst: in seconds, 0 for none.
 constexpr Field kReadTimeout{"cli_read_timeout", "timeout", whole_seconds};

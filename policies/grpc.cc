@@ -15,7 +15,6 @@
 namespace retrystorm {
 namespace {
 
-constexpr std::string_view kGrpc = "gRPC";
 constexpr std::string_view kChannel = "gRPC channels";
 constexpr double kMostAttempts = 5;
 

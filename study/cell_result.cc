@@ -263,7 +263,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     }
   }
   for (const RunResult& run : runs) {
-    using C = CellResult;  // in the order of `Verdict`
+    // In the order of `Verdict`.
     constexpr std::array kCounts{&C::no_outage, &C::undecided,  &C::recovered,
                                  &C::relapsed,  &C::recovering, &C::collapsed};
     ++(cell.*kCounts.at(static_cast<std::size_t>(run.verdict)));

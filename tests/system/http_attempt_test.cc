@@ -144,9 +144,9 @@ TEST_F(HttpAttemptTest, TimesOutWhenTheAnswerDrips) {
                                      {chunked + "5;name=", 250ms},
                                      {chunked + "0\r\nX-Slow: ", 250ms},
                                      {chunked + "5\r\nabc", 250ms}}) {
-    const FakeServer server([&, pause = pause](const Socket& socket) {
+    const FakeServer server([text = begin, pause = pause](const Socket& socket) {
       socket.receive(5s, "\r\n\r\n");
-      socket.send(begin);
+      socket.send(text);
       for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(pause);
     });
     EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut) << begin;

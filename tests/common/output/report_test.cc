@@ -171,7 +171,7 @@ Summary recovered_run() {
 
 // Where each of `expected` has its value.
 void expect_fields(const nlohmann::ordered_json& json, const char* expected) {
-  const auto fields = nlohmann::json::parse(expected);
+  const auto fields = nlohmann::ordered_json::parse(expected);
   for (const auto& [name, value] : fields.items()) EXPECT_EQ(json.at(name), value) << name;
 }
 
