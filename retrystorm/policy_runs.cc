@@ -190,16 +190,18 @@ std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
 std::string as_words(const Invocation& invocation, const NamedOptions& given) {
   const CLI::Option* config = find_option(invocation.app, "config");
   // `recommend` refuses a file that sets the outage.
-  const bool file = config != nullptr && config->count() > 0 &&
-                    std::all_of(kSetByDisturbances.begin(), kSetByDisturbances.end(),
-                                [&invocation](const std::string& name) {
-                                  return find_option(invocation.app, name)->count() == 0;
-                                });
+  const bool has_file = config != nullptr && config->count() > 0;
+  const bool file =
+      has_file && std::all_of(kSetByDisturbances.begin(), kSetByDisturbances.end(),
+                              [&invocation](const std::string& name) {
+                                return find_option(invocation.app, name)->count() == 0;
+                              });
   std::string words;
   if (file) words = " --config=" + shell_word(text_of(*config));
   for (const auto& [name, value] : given) {
     if (name == "observe" || name == "outage-at") continue;  // of each disturbance
-    if (file && !is_typed(*find_option(invocation.app, name), invocation.arguments)) {
+    const bool typed = is_typed(*find_option(invocation.app, name), invocation.arguments);
+    if (!typed && (file || !has_file)) {
       continue;
     }
     words += " --" + name + '=' + shell_word(value);

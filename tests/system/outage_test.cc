@@ -226,7 +226,7 @@ TEST(StoppedClient, LeavesNoServerFrozen) {
     const ServerUnderTest server({"--base-delay", "1ms"});
     ClientUnderTest client(
         (by_commands ? commanding(server, dir) : freezing(server, dir.file("client.jsonl"))) +
-        Arguments{"--outage-for", "1s"});
+        Arguments{"--outage-for", kSlowness > 1 ? "4s" : "1s"});
     ASSERT_TRUE(frozen(server)) << by_commands;
     client.signal(SIGSTOP);
     ASSERT_TRUE(frozen(client));
