@@ -46,13 +46,14 @@ const Command kSimulate{
 int run_commands(int argc, const char* const* argv) {
   occupy_standard_descriptors();
   const std::string_view word = argc > 1 ? argv[1] : "";
-  const bool of_command = argc > 2 && (word == "--help" || word == "-h");
-  const char* const help[] = {argv[0], of_command ? argv[2] : "", "--help"};
-  const std::string_view asked = help[1];
+  const std::string_view helped = argc > 2 && (word == "--help" || word == "-h") ? argv[2] : "";
   std::vector<std::string_view> names;
   for (const Command* command : kCommands) {
     if (command->name == word) return command->run(*command, argc, argv);
-    if (of_command && command->name == asked) return command->run(*command, 3, help);
+    if (command->name == helped) {
+      const char* const help[] = {argv[0], argv[2], "--help"};
+      return command->run(*command, 3, help);
+    }
     names.emplace_back(command->name);
   }
   const PlainText plain(std::cerr);

@@ -189,21 +189,16 @@ std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
 // The options of all runs as they were typed, so that `simulate` makes them, too.
 std::string as_words(const Invocation& invocation, const NamedOptions& given) {
   const CLI::Option* config = find_option(invocation.app, "config");
-  // `recommend` refuses a file that sets the outage.
   const bool has_file = config != nullptr && config->count() > 0;
-  const bool file =
-      has_file && std::all_of(kSetByDisturbances.begin(), kSetByDisturbances.end(),
-                              [&invocation](const std::string& name) {
-                                return find_option(invocation.app, name)->count() == 0;
-                              });
+  const bool sets_outage = std::any_of(
+      kSetByDisturbances.begin(), kSetByDisturbances.end(),
+      [&](const std::string& name) { return find_option(invocation.app, name)->count() > 0; });
+  const bool spelt_out = has_file && sets_outage;  // `recommend` refuses such a file
   std::string words;
-  if (file) words = " --config=" + shell_word(text_of(*config));
+  if (has_file && !spelt_out) words = " --config=" + shell_word(text_of(*config));
   for (const auto& [name, value] : given) {
     if (name == "observe" || name == "outage-at") continue;  // of each disturbance
-    const bool typed = is_typed(*find_option(invocation.app, name), invocation.arguments);
-    if (!typed && (file || !has_file)) {
-      continue;
-    }
+    if (!spelt_out && !is_typed(*find_option(invocation.app, name), invocation.arguments)) continue;
     words += " --" + name + '=' + shell_word(value);
   }
   return words;
@@ -242,9 +237,10 @@ const Cell& worst_of(std::span<const Cell> cells, const Study::Runs& runs) {
   return *worst;
 }
 
-// Of a policy in all disturbances. `turned`: ten percent more load or less capacity has another answer.
-RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const std::string& name,
-                    bool turned) {
+// Of a policy in all disturbances. `worst`: see `worst_of`; `there`: its runs. `turned`: ten percent more load or less
+// capacity has another answer.
+RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const Cell& worst,
+                    const CellResult& there, const std::string& name, bool turned) {
   std::size_t all = 0, down = 0, open = 0;
   double most = 0;
   for (const Cell& each : cells) {
@@ -254,10 +250,9 @@ RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const 
     open += hits.open;
     most = std::max(most, greatest_share(hits.all(), runs[each.now].size()));
   }
-  const Cell& worst = worst_of(cells, runs);
   const Hits hits = hits_of(runs[worst.now]);
   constexpr Duration kLate = std::chrono::seconds(10);
-  const Duration back = summarize(runs[worst.now]).time_to_recovery.value_or(Duration::zero());
+  const Duration back = there.time_to_recovery.value_or(Duration::zero());
   Statement what{back > kLate ? "check-back-late" : "check-back",
                  {{"runs", static_cast<double>(all)},
                   {"share", ShareOf{most}},
@@ -393,7 +388,8 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       }
     }
     print_headline(std::cout,
-                   answer_of(cells_of(i), runs, cases.size() > 1 ? cases[i].policy.name : "",
+                   answer_of(cells_of(i), runs, worst, results[i],
+                             cases.size() > 1 ? cases[i].policy.name : "",
                              std::any_of(turned[i].begin(), turned[i].end(), turns_verdict)),
                    style);
   }

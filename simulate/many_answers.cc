@@ -247,7 +247,8 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
     summary += (summary.empty() ? "" : " ") + words_of(each) + '.';
   }
   if (!summary.empty()) std::cout << fitted("", summary, style_) << std::flush;
-  if (complete && !options_.no_trials && cells.size() <= kMostRows && campaign_.runs > 1) {
+  const bool tries = complete && !options_.no_trials && campaign_.runs > 1;
+  if (tries && cells.size() <= kMostRows) {
     // A line for each trial that turns a row.
     struct Told {
       AnswerTrials::Outcome outcome{};
@@ -303,7 +304,7 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
                 << std::flush;
     }
   }
-  if (complete && !options_.no_trials && cells.size() > kMostRows && campaign_.runs > 1) {
+  if (tries && cells.size() > kMostRows) {
     print_dim(std::cout, words_of({"rows-not-tried", {{"most", static_cast<double>(kMostRows)}}}),
               style_);
   }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -200,20 +199,6 @@ std::vector<Expectation> holding(const std::vector<Expectation>& claims,
   return all;
 }
 
-// What is searched. Not a rate beyond what the service can do: that never holds, and its runs take longest.
-std::string searched_range(const SimulatorOptions& options) {
-  const std::string& text = options.least.empty() ? options.most : options.least;
-  const double rate = options.workload.rate;
-  const auto& service = look_ahead(options).service;
-  constexpr double kFactor = 20;  // as in study/domain.cc
-  if ((text != "rate" && text != "--rate") || !service || !std::isfinite(service->capacity) ||
-      service->capacity <= rate / kFactor || service->capacity >= rate * kFactor) {
-    return text;
-  }
-  return "rate=" + print_number(to_digits(rate / kFactor, 3)) + ':' +
-         print_number(to_digits(service->capacity, 3));
-}
-
 int find_value(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   const bool least = !options.least.empty();
   ScenarioOptions any = options;
@@ -222,7 +207,9 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   NamedOptions given = given_options(invocation.app, list);
   ValueScale scale;
   try {
-    scale = parse_scale(list, searched_range(options));
+    const auto service = look_ahead(options).service;
+    scale = parse_scale(list, least ? options.least : options.most,
+                        service ? service->capacity : Outlook::kUnlimited);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string(least ? "--least: " : "--most: ") + error.what());
   }

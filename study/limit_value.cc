@@ -49,7 +49,7 @@ std::pair<double, double> usual_range(const Option& option) {
 
 }  // namespace
 
-ValueScale parse_scale(const OptionList& options, const std::string& text) {
+ValueScale parse_scale(const OptionList& options, const std::string& text, double capacity) {
   const std::size_t equals = text.find('=');
   std::string name = text.substr(0, equals);
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
@@ -79,6 +79,10 @@ ValueScale parse_scale(const OptionList& options, const std::string& text) {
   std::pair<double, double> range;
   if (equals == std::string::npos) {
     range = usual_range(*option);
+    if (option->name == "rate" && capacity > range.first) {
+      range.second =
+          std::min(range.second, read_value(*option, print_value(option->kind, capacity)));
+    }
   } else {
     const auto parts = split(std::string_view(text).substr(equals + 1), ':');
     if (parts.size() != 2) throw std::invalid_argument(in_quotes(text) + " is not NAME=FROM:TO");

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,8 +33,10 @@ struct ValueScale {
 
 // Reads NAME or NAME=FROM:TO, for a number, a count or a duration of the list. Without a range: the
 // values that people try (see domain.h), without 0 and "none". The option's own value is among them if
-// it lies in the range. Throws std::invalid_argument with a readable message.
-ValueScale parse_scale(const OptionList& options, const std::string& text);
+// it lies in the range. A range of rates that is not given ends at `capacity`, what the service can do a second: more
+// never holds, and its runs take longest. Throws std::invalid_argument with a readable message.
+ValueScale parse_scale(const OptionList& options, const std::string& text,
+                       double capacity = std::numeric_limits<double>::infinity());
 
 // A value that was tried.
 struct TriedValue {

@@ -38,17 +38,17 @@ constexpr Row kRows[] = {
     Row{"few-answers-before",
         "too few answers before the outage to compare with: {answers} in {time}"},
     Row{"held-down",
-        "Held down by its clients: {requests} requests are in the service, and {most} is the most that can be answered in {timeout}: "
-        "nearly all of the {attempts} attempts/s are answered too late"},
+        "Held down by its clients: {requests} requests are in the service, and {most} is the most that can be "
+        "answered in {timeout}: nearly all of the {attempts} attempts/s are answered too late"},
     Row{"held-down-waiting",
-        "Held down by its clients: {requests} requests wait for a worker, and {most} is the most that can be answered in {timeout}: "
-        "nearly all of the {attempts} attempts/s are answered too late"},
+        "Held down by its clients: {requests} requests wait for a worker, and {most} is the most that can be "
+        "answered in {timeout}: nearly all of the {attempts} attempts/s are answered too late"},
     Row{"held-down-slow",
-        "Held down by its clients: an answer takes {delay}, and a client waits {timeout}: nearly all of the {attempts} attempts/s are answered too "
-        "late"},
+        "Held down by its clients: an answer takes {delay}, and a client waits {timeout}: "
+        "nearly all of the {attempts} attempts/s are answered too late"},
     Row{"held-down-endless",
-        "Held down by its clients: an answer takes over 10 min, and a client waits {timeout}: nearly all of the {attempts} attempts/s are answered "
-        "too late"},
+        "Held down by its clients: an answer takes over 10 min, and a client waits {timeout}: "
+        "nearly all of the {attempts} attempts/s are answered too late"},
     Row{"held-by-retries", "{mended}, but {retries} retries a second keep it down"},
     Row{"held-without-retries", "{mended}, but {attempts} requests a second are too many for it"},
     Row{"kept-down-by-retries", "{retries} retries a second keep it down"},

@@ -176,10 +176,8 @@ class Refusals {
     } else {
       const std::string line = text.substr(0, text.find('\n'));
       const std::string name = line.substr(0, line.find(':'));
-      note(name);
-      const CLI::Option* option = name.empty() ? nullptr : find_option(app_, name);
       const std::string help =
-          option == nullptr ? "--help" : kExplain + ' ' + name.substr(name.find_first_not_of('-'));
+          note(name) ? kExplain + ' ' + name.substr(name.find_first_not_of('-')) : "--help";
       lines_ += as_typed(app_, line + " (see " + help + ')', argc_, argv_);
     }
   }
@@ -242,11 +240,12 @@ class Refusals {
     }
   }
 
-  // Notes all names of this option as refused.
-  void note(const std::string& name) {
+  // Notes all names of this option as refused. Returns whether there is such an option.
+  bool note(const std::string& name) {
     const CLI::Option* option = name.empty() ? nullptr : find_option(app_, name);
-    if (option == nullptr) return;
+    if (option == nullptr) return false;
     names_.insert(option->get_lnames().begin(), option->get_lnames().end());
+    return true;
   }
 
   bool names_one(std::string_view line) const {

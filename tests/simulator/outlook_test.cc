@@ -7,19 +7,12 @@
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-
-ScenarioOptions run_with(const std::string& settings) {
-  ScenarioOptions scenario;
-  OptionList options;
-  declare_options(options, scenario);
-  options.apply(settings);
-  return scenario;
-}
 
 Recovery recovery_in(const ScenarioOptions& scenario) {
   return Simulation(make_scenario(scenario, 1), {}).run().summary.recovery;
@@ -32,7 +25,7 @@ struct Attempts {
 
 Attempts attempts_in(const std::string& settings, const std::string& outage) {
   const ScenarioOptions scenario =
-      run_with("outage-for = 5m\nobserve = 15s\noutage = " + outage + '\n' + settings);
+      options_from("outage-for = 5m\nobserve = 15s\noutage = " + outage + '\n' + settings);
   const Outlook outlook = look_ahead(scenario);
   const auto phases = Simulation(make_scenario(scenario, 1), {}).run().summary.phases;
   const PhaseFigures& during = phases->at(1);
@@ -101,7 +94,7 @@ TEST(SimulatedOutlook, SaysHowLongAQueueDrainsAtMost) {
         "rate = 150\nretry-budget = tower\noutage-for = 10s\n",
         "rate = 150\nretry-budget = 10%\ntimeout = 3s\noutage-for = 5s\nbacklog = 1024\n",
         "rate = 60\noutage-for = 10s\nbacklog = 1024\n"}) {
-    const ScenarioOptions scenario = run_with(service + settings);
+    const ScenarioOptions scenario = options_from(service + settings);
     const auto said = look_ahead(scenario).outage->drains_in;
     ASSERT_TRUE(said) << settings;
     const auto gone = recovery_in(scenario).errors_gone;
@@ -125,7 +118,7 @@ TEST(SimulatedOutlook, SaysWhetherRefusalsKeepAServiceDown) {
         Case{"rate = 280\nrejection-cost = 60ms\n", false}, Case{"rejection-cost = 2ms\n", false},
         Case{"rejection-cost = 10ms\n", true}}) {
     const bool has_rate = std::string(settings).starts_with("rate");
-    const ScenarioOptions scenario = run_with(
+    const ScenarioOptions scenario = options_from(
         "service = workers\nworkers = 64\nservice-time = 80ms\ntimeout = 1s\nbacklog = 4096\n"
         "strategy = fixed\noutage-for = 10s\n" +
         (has_rate ? open : closed) + settings);
@@ -146,7 +139,7 @@ TEST(SimulatedOutlook, SaysWhetherHedgesKeepAServiceDown) {
         Case{"rate = 900\nhedge-budget = 0.05\nprocesses = 100\n", true},
         Case{"rate = 900\nretry-budget = 10%\n", false}, Case{"rate = 420\nhedge-max = 3\n", true},
         Case{"rate = 380\nhedge-max = 3\n", false}}) {
-    const ScenarioOptions scenario = run_with(
+    const ScenarioOptions scenario = options_from(
         "service = workers\nworkers = 32\nservice-time = 20ms\narrivals = open\n"
         "hedge = 50ms\nmax-retries = 0\nbacklog = 4096\nobserve = 2m\n" +
         std::string(settings));
@@ -157,7 +150,7 @@ TEST(SimulatedOutlook, SaysWhetherHedgesKeepAServiceDown) {
 
 // The services of a chain whose workers wait for the next ones: 64 of 65 ms, 64 of 60 ms, 24 of 40 ms.
 TEST(SimulatedOutlook, ComparesTheServicesOfAChainWithTheLoad) {
-  const ScenarioOptions scenario = run_with(
+  const ScenarioOptions scenario = options_from(
       "chain = api 64x5ms > orders 64x20ms >500ms db 24x40ms\narrivals = open\nrate = 240\n"
       "timeout = 1s\nfixed-delay = 100ms\nmax-attempts = 3\n");
   const Outlook outlook = look_ahead(scenario);
@@ -180,7 +173,7 @@ TEST(SimulatedOutlook, ComparesTheServicesOfAChainWithTheLoad) {
 // the window that the outlook says, none waits for long. Clients that hardly send anything need less.
 TEST(SimulatedOutlook, SaysOverHowLongAHerdMustComeBack) {
   const auto run = [](const std::string& lambda, const std::string& base, bool as_said) {
-    ScenarioOptions scenario = run_with(
+    ScenarioOptions scenario = options_from(
         "service = workers\nworkers = 20\nservice-time = 100ms\nclients = 500\n"
         "timeout = 300ms\noutage = reconnect\nreconnect-growth = constant\nabandoned = serve\n"
         "lambda = " +
