@@ -10,7 +10,7 @@
 
 namespace retrystorm {
 
-// The options that a study with these disturbances sets itself.
+// The options that make a disturbance.
 inline const std::vector<std::string> kSetByDisturbances{"outage", "outage-for"};
 
 struct StudyDisturbance {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 
@@ -74,7 +75,7 @@ std::string makespan_text(const std::vector<RunResult>& runs) {
 }
 
 int job(const Invocation& invocation, const JobOptions& options) {
-  const auto [listed, given] = compared(invocation, options.strategies, kSetByJob);
+  const auto [listed, given] = compared(invocation, options.strategies, kSetByJob, kSetByJob);
   std::vector<JobCase> cases{{"10 s", {{"workers-start", "10s"}}},
                              {"3 s", {{"workers-start", "3s"}}}};
   if (!given.empty()) cases = {{"as given", given}};
@@ -110,6 +111,11 @@ int job(const Invocation& invocation, const JobOptions& options) {
                           {.title = "idle"}},
               .rows = {}};
   std::size_t without_outage = 0, all_runs = 0;
+  struct Best {
+    std::string strategy{};
+    CellResult result{};
+  };
+  std::map<std::string, Best> best;  // of each case: of those that give hardly a call up
   for (std::size_t cell = 0; cell < results->size(); ++cell) {
     const std::vector<RunResult>& runs = (*results)[cell];
     const ScenarioOptions& asked = cells[cell].options;
@@ -138,10 +144,28 @@ int job(const Invocation& invocation, const JobOptions& options) {
                {makespan_text(runs), share_text(all.throttled_share, 2), thousands(all.gave_up),
                 all.provided ? thousands(*all.provided) : "-", share_text(all.idle_share, 1)});
     table.rows.push_back(row);
+    constexpr double kHardlyAny = 1e-4;
+    if (all.gave_up > kHardlyAny * all.calls || !all.makespan || all.jobs_done < all.jobs) continue;
+    Best& so_far = best[cells[cell].labels.front()];
+    // As soon as another, within a percent: then the one that is throttled less.
+    const double ratio = so_far.strategy.empty()
+                             ? 0
+                             : to_seconds(*all.makespan) / to_seconds(*so_far.result.makespan);
+    const double less = so_far.result.throttled_share.value_or(0) - all.throttled_share.value_or(0);
+    if (ratio < 0.99 || (ratio < 1.01 && less > 0)) so_far = {cells[cell].labels.back(), all};
   }
   print_overruling(given);
   print_brought(listed, given);
   study.show(table);
+  for (const auto& [title, its] : best) {
+    if (listed.size() < 2) break;
+    say({cases.size() > 1 ? "job-best-of-case" : "job-best",
+         {{"strategy", its.strategy},
+          {"time", *its.result.makespan},
+          {"share", ShareOf{its.result.throttled_share.value_or(0)}},
+          {"case", title}}},
+        style_of(1, options.look.color));
+  }
   if (!stays.empty()) {
     std::string list;
     for (const std::string& each : stays) list += (list.empty() ? "--" : " --") + each;

@@ -266,6 +266,16 @@ RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const 
              {"runs", static_cast<double>(runs[worst.now].size())},
              {"fault", worst.disturbance->title}}};
   }
+  // Green is earned: by retries that an outage has tested.
+  const bool untested =
+      tone == Tone::kGood && std::none_of(cells.begin(), cells.end(), [&](const Cell& each) {
+        return each.outage() && !runs[each.now].empty() &&
+               summarize(runs[each.now]).amplification > 1.0005;
+      });
+  if (untested) {
+    tone = Tone::kDoubt;
+    what = {"check-untested", {{"answer", words_of(what)}}};
+  }
   if (turned) {
     tone = Tone::kDoubt;
     what = {"only-just", {{"answer", words_of(what)}}};

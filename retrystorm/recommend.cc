@@ -52,7 +52,7 @@ void declare(CLI::App& app, RecommendOptions& options) {
             "how many settings the search begins with; without --thorough a third of them", 10,
             100'000)
       ->group("Study");
-  add_study_options(app, options, kSetByDisturbances);
+  add_study_options(app, options, {});
   add_max_time(app, options);
   hide(app, "runs");  // the certificate's plan says how many
 }
@@ -124,8 +124,7 @@ void share_the_rest(ListedStrategy& start, NamedOptions& given) {
 }  // namespace
 
 Question question_of(const Invocation& invocation, const RecommendOptions& options) {
-  Question question{.given = given_to_study(invocation.app, kSetByDisturbances),
-                    .format = options.format};
+  Question question{.given = given_to_study(invocation.app, {}), .format = options.format};
   if (find_option(invocation.app, "runs")->count() > 0) {
     throw std::invalid_argument("--runs is set by this study (see --help)");
   }
@@ -174,7 +173,8 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   question.given["outage-at"] = format_duration(options.outage_at);
   question.observes_until_drained =
       question.given.try_emplace("observe", format_duration(options.observe)).second;
-  for (const StudyDisturbance& each : disturbances()) {
+  for (const StudyDisturbance& each : with_own_outage(question.given)) {
+    if (each.outage) ++question.outages;
     question.situations.push_back({each.title, each.outage, each.options, each.brief});
   }
 
@@ -199,9 +199,8 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
     question.down = parse_expectation(options.thorough ? "down<1%" : "down<5%", known);
   }
   // What retries are for. Without such a claim it would be cheapest to have none.
-  constexpr std::size_t kErrors = 3;
   if (question.claims.empty()) {
-    question.claims.push_back({parse_expectation("success>98%", known), kErrors});
+    question.claims.push_back({parse_expectation("success>98%", known), question.outages});
   }
   return question;
 }
@@ -247,7 +246,7 @@ std::vector<Variation> variations(const WorkloadOptions& workload, const NamedOp
 std::vector<Situation> varied(const std::vector<Variation>& variations, const Question& question) {
   std::vector<Situation> all;
   for (const Variation& variation : variations) {
-    for (std::size_t i = 0; i < (variation.in_each_outage ? kOutages : 1); ++i) {
+    for (std::size_t i = 0; i < (variation.in_each_outage ? question.outages : 1); ++i) {
       Situation one{variation.title, true, variation.options};
       if (variation.in_each_outage) {
         const NamedOptions& outage = question.situations[i].options;

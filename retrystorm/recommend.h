@@ -43,6 +43,7 @@ struct Question {
   bool multiplexed = false;
   bool observes_until_drained = false;  // --observe was not given
   std::vector<Situation> situations{};
+  std::size_t outages = 0;               // the first situations are outages
   Expectation down{};                    // the claim that is certified
   std::vector<SituationClaim> claims{};  // the others
 };
@@ -52,9 +53,6 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
 
 // "success>99% (errors 10 %)"
 std::string claim_text(const SituationClaim& claim, const std::vector<Situation>& situations);
-
-// The first situations are outages of different length.
-inline constexpr std::size_t kOutages = 3;
 
 // Seeds that no other part of the work has.
 inline constexpr std::uint64_t kRobustSeeds = 1'000, kFreshSeeds = 10'000;

@@ -128,7 +128,7 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
       varied_trials_(trials_, robust_, variations_, varied_),
       search_(space_.knobs(), varied_trials_, question_.situations.size(), question_.down.bound,
               plan_, study_.seed()) {
-  std::vector<std::size_t> outages(kOutages);
+  std::vector<std::size_t> outages(question_.outages);
   std::iota(outages.begin(), outages.end(), std::size_t{0});
   std::vector<std::string> set_here = kSetByDisturbances;
   for (const std::string& name : space_.names()) set_here.push_back(name);

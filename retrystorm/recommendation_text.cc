@@ -15,9 +15,6 @@
 namespace retrystorm {
 namespace {
 
-// The outage of which the table has the success: frozen for 10 s. A mean over outages of other lengths says little.
-constexpr std::size_t kShownOutage = 1;
-
 // A value as the claim about it has it.
 std::string value_text(const Expectation& claim, double value) {
   if (!std::isfinite(value)) return "never";
@@ -102,11 +99,14 @@ Statement Recommendation::missed(std::size_t claim, const MissedClaim& miss) con
 
 // A remark behind a row says why it is not the recommended one: of the first two that are not.
 Table Recommendation::table_of(const std::vector<Row>& rows) const {
+  // The outage of which the table has the success: one's own, or frozen for 10 s. A mean over outages of other lengths
+  // says little.
+  const std::size_t shown = question_.outages / 2;
   Table table{.columns = {{.title = "setting", .code = true},
                           {.title = "down", .group = "stays"},
                           {.title = "at most", .group = "stays", .rank = 2},
                           {.title = "after", .group = "back"},
-                          {.title = question_.situations[kShownOutage].title, .group = "answered"},
+                          {.title = question_.situations[shown].title, .group = "answered"},
                           {.title = "errors 10 %", .group = "answered"},
                           {.title = "50 %", .group = "answered"},
                           {.title = "per request", .group = "attempts"},
@@ -142,7 +142,7 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
       if (parting_ != nullptr) {
         texts.push_back(time_text(varied_trials_.back_of(row.settings, *parting_)));
       }
-      texts.push_back(answered(figures.in_outage[kShownOutage]));
+      texts.push_back(answered(figures.in_outage[shown]));
       for (const double each : figures.in_errors) texts.push_back(answered(each));
       texts.push_back(number_words(figures.attempts));
       texts.push_back(number_words(figures.most_attempts));

@@ -175,7 +175,7 @@ void write_picture_data(const std::string& folder, const std::vector<Case>& case
 }
 
 int remedies(const Invocation& invocation, const RemediesOptions& options) {
-  const Compared asked = compared(invocation, options.strategies, {});
+  const Compared asked = compared(invocation, options.strategies, {}, {});
   const std::vector<Case> cases = cases_of(asked);
   if (options.outage_length() == Duration::zero()) {
     throw std::invalid_argument(

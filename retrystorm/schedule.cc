@@ -57,7 +57,7 @@ Compared asked_for(const Invocation& invocation, const std::string& list) {
     return {.strategies = {{.name = "as given", .settings = given}}, .given = {}};
   }
   if (listed || config.count() == 0 || overruling_text(given).empty()) {
-    return compared(invocation, list, {});
+    return compared(invocation, list, {}, {});
   }
   NamedOptions typed = given;
   std::erase_if(typed, [&invocation](const auto& each) {

@@ -18,14 +18,15 @@ struct StrategiesOptions : StudyOptions {
 };
 
 void declare(CLI::App& app, StrategiesOptions& options) {
-  add_study_options(app, options, kSetByDisturbances);
+  add_study_options(app, options, {});
   add_strategies(*option_group(app, "Study"), options.strategies);
 }
 
 int strategies(const Invocation& invocation, const StrategiesOptions& options) {
-  const auto [listed, given] = compared(invocation, options.strategies, kSetByDisturbances);
+  auto [listed, given] = compared(invocation, options.strategies, {}, kSetByDisturbances);
+  const std::vector<StudyDisturbance> disturbances = with_own_outage(given);
   std::vector<StudyCell> cells;
-  for (const StudyDisturbance& disturbance : disturbances()) {
+  for (const StudyDisturbance& disturbance : disturbances) {
     for (const ListedStrategy& strategy : listed) {
       NamedOptions of_cell = disturbance.options;
       of_cell.insert(given.begin(), given.end());
@@ -35,8 +36,8 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   }
   Study study(invocation, options, {"disturbance", "strategy"}, std::move(cells));
   std::vector<std::size_t> outages;
-  for (std::size_t d = 0; d < disturbances().size(); ++d) {
-    if (!disturbances()[d].outage) continue;
+  for (std::size_t d = 0; d < disturbances.size(); ++d) {
+    if (!disturbances[d].outage) continue;
     for (std::size_t s = 0; s < listed.size(); ++s) outages.push_back(d * listed.size() + s);
   }
   std::vector<std::string> set_here = kSetByDisturbances;
@@ -60,7 +61,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   std::vector<Rank> ranks;
   for (std::size_t s = 0; s < listed.size(); ++s) {
     Rank rank{.strategy = s};
-    for (std::size_t d = 0; d < disturbances().size(); ++d) {
+    for (std::size_t d = 0; d < disturbances.size(); ++d) {
       const CellResult& cell = (*results)[cell_of(d, s)];
       if (const auto down = cell.down()) rank.down += down->value;
       rank.success += cell.success_share;
@@ -75,7 +76,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   });
 
   Table table{.columns = {{.title = "strategy", .code = true}}, .rows = {}};
-  for (const StudyDisturbance& disturbance : disturbances()) {
+  for (const StudyDisturbance& disturbance : disturbances) {
     const auto add = [&](const char* title, int rank) {
       table.columns.push_back({.title = title, .group = disturbance.title, .rank = rank});
     };
@@ -92,12 +93,12 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
                           : rank.down >= 1e5 ? Tone::kBad
                                              : Tone::kDoubt);
   }
-  for (std::size_t d = 0; d < disturbances().size(); ++d) {
+  for (std::size_t d = 0; d < disturbances.size(); ++d) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const std::size_t number = cell_of(d, ranks[i].strategy);
       const CellResult& cell = (*results)[number];
       std::vector<std::string>& row = table.rows[i];
-      if (disturbances()[d].outage) {
+      if (disturbances[d].outage) {
         row.push_back(down_text(cell));
         row.push_back(back_text(cell));
       }

@@ -21,7 +21,6 @@
 #include "model/base/text.h"
 #include "model/retry/title.h"
 #include "model/run/implied.h"
-#include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
@@ -35,27 +34,11 @@
 namespace retrystorm {
 namespace {
 
-// "frozen 1 s, frozen 10 s, ..."
-std::string titles() {
-  std::string text;
-  for (const StudyDisturbance& each : disturbances()) {
-    text += (text.empty() ? "" : ", ") + std::string(each.title);
-  }
-  return text;
-}
-
 void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
                 const std::string& where = "") {
   for (const std::string& name : own) {
     if (!given.contains(name)) continue;
-    throw std::invalid_argument(where + "--" + name + " is set by this study" +
-                                (own == kSetByDisturbances
-                                     ? ", which tries " + titles() +
-                                           "; retrystorm check tries a file's policy with it, and "
-                                           "simulate --sweep strategy=mine.ini --" +
-                                           name + '=' + given.at(name) + " --runs=100 any settings"
-                                     : "") +
-                                " (see --help)");
+    throw std::invalid_argument(where + "--" + name + " is set by this study (see --help)");
   }
 }
 
@@ -196,7 +179,8 @@ std::vector<ListedStrategy> strategies_from(const Invocation& invocation) {
 }
 
 Compared compared(const Invocation& invocation, const std::string& list,
-                  const std::vector<std::string>& own) {
+                  const std::vector<std::string>& own,
+                  const std::vector<std::string>& own_in_files) {
   Compared result{.strategies = {}, .given = given_to_study(invocation.app, own)};
   if (list.empty() && find_option(invocation.app, "strategies")->count() == 0) return result;
   const std::string listed = listed_strategies(invocation, list, result.given);
@@ -211,7 +195,7 @@ Compared compared(const Invocation& invocation, const std::string& list,
   const std::vector<ListedStrategy> more = strategies_from(invocation);
   result.strategies.insert(result.strategies.end(), more.begin(), more.end());
   for (const ListedStrategy& each : result.strategies) {
-    if (each.settings) refuse_own(*each.settings, own, each.name + ": ");
+    if (each.settings) refuse_own(*each.settings, own_in_files, each.name + ": ");
   }
   result.given.erase("strategy");
   return result;

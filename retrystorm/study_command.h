@@ -73,9 +73,10 @@ struct Compared {
   NamedOptions given;
 };
 
-// Throws as `given_to_study` and `parse_strategies` do, also if a file has one of `own`.
+// Throws as `given_to_study` and `parse_strategies` do, also if a file has one of `own_in_files`.
 Compared compared(const Invocation& invocation, const std::string& list,
-                  const std::vector<std::string>& own);
+                  const std::vector<std::string>& own,
+                  const std::vector<std::string>& own_in_files);
 
 // Prints which of these options override those of each strategy that is compared.
 void print_overruling(const NamedOptions& given, const std::string& whose = "every strategy");

@@ -109,7 +109,8 @@ AnswerTrials ManyAnswers::trials_of(const ScenarioOptions& options, const NamedO
                       campaign_.runs);
 }
 
-void ManyAnswers::tell_strip(const ScenarioOptions& options, const CellResult& result) const {
+std::string ManyAnswers::tell_strip(const ScenarioOptions& options,
+                                    const CellResult& result) const {
   // That of the first run which ends as most do.
   CurveRecorder curve;
   double full = 0;
@@ -125,7 +126,7 @@ void ManyAnswers::tell_strip(const ScenarioOptions& options, const CellResult& r
     }
     if (down == result.mostly_down()) break;
   }
-  print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), style_);
+  return print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), style_);
 }
 
 void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) const {
@@ -144,7 +145,7 @@ void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) co
   if (tries) note(trials.of_a_tenth());
   const bool by_a_tenth = std::any_of(turned.begin(), turned.end(), turns_verdict);
   print_headline(std::cout, answer_of(result, by_a_tenth), style_);
-  tell_strip(options, result);
+  const std::string legend = tell_strip(options, result);
   for (const Statement& each : remarks_of(result)) {
     std::cout << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
   }
@@ -175,12 +176,12 @@ void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) co
     }
   }
   const std::uint64_t first = campaign_.seed, end = first + result.runs - 1;
-  print_dim(
-      std::cout,
-      words_of({"below-many",
-                {{"below", words_of(below_of(result, options_.expectations.empty()))},
-                 {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)}}}),
-      style_);
+  print_dim(std::cout,
+            words_of({"below-many",
+                      {{"below", words_of(below_of(result, options_.expectations.empty()))},
+                       {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)},
+                       {"legend", legend}}}),
+            style_);
   std::cout << std::flush;
 }
 

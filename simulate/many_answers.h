@@ -39,7 +39,7 @@ class ManyAnswers {
  private:
   AnswerTrials trials_of(const ScenarioOptions& options, const NamedOptions& row,
                          const AnsweredCell& cell) const;
-  void tell_strip(const ScenarioOptions& options, const CellResult& result) const;
+  std::string tell_strip(const ScenarioOptions& options, const CellResult& result) const;
   void tell_help(const ScenarioOptions& options, const NamedOptions& row, const CellResult& result,
                  const AnswerTrials::Outcome* worst) const;
 

@@ -263,8 +263,48 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
   return table;
 }
 
+namespace {
+
+// Which row has the least of a figure, and which the most, where they differ by a fifth or more. A row without this
+// figure is left out.
+template <typename Figure>
+std::optional<Statement> spread_of(std::string_view id, const std::vector<std::string>& names,
+                                   const std::vector<AnsweredRow>& rows, const Figure& figure) {
+  std::optional<Duration> least, most;
+  std::string first, last;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<Duration> its = figure(rows[i].result);
+    if (!its) continue;
+    if (!least || *its < *least) least = its, first = names[i];
+    if (!most || *its > *most) most = its, last = names[i];
+  }
+  if (!least || 5 * (*most - *least) < *most) return std::nullopt;
+  return Statement{id, {{"first", first}, {"least", *least}, {"last", last}, {"most", *most}}};
+}
+
+// Which of the rows that come back answers the most requests of the outage, by five percent of them or more.
+std::optional<Statement> most_answered(const std::vector<std::string>& names,
+                                       const std::vector<AnsweredRow>& rows) {
+  constexpr double kClearly = 0.05;
+  double most = 0, second = 0;
+  std::size_t best = 0, count = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const CellResult& cell = rows[i].result;
+    const auto& during = phase_of(cell, RunPhase::kDuring).success;
+    if (cell.decided() == 0 || cell.mostly_down() || cell.mostly_not_back() || !during) continue;
+    ++count;
+    if (*during > most) best = i;
+    second = std::max(second, std::min(*during, most));
+    most = std::max(most, *during);
+  }
+  if (count < 2 || most < second + kClearly) return std::nullopt;
+  return Statement{"rows-answers-most", {{"row", names[best]}, {"share", ShareOf{most}}}};
+}
+
+}  // namespace
+
 Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows) {
-  std::vector<std::string> down, whole;
+  std::vector<std::string> down, sometimes, whole;
   std::size_t undecided = 0, most_runs = 0;
   bool none_down = false, some_down = false, outage = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -279,6 +319,7 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
     }
     none_down |= cell.decided() > 0 && cell.down_runs() == 0;
     some_down |= cell.down_runs() > 0;
+    if (cell.down_runs() > 0) sometimes.push_back(names[i]);
     const double during = phase_of(cell, RunPhase::kDuring).success.value_or(0);
     if (has_phases(cell) && during > 0.995) whole.push_back(names[i]);
   }
@@ -295,9 +336,26 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
   } else if (count_down > 0) {
     all.push_back({"rows-many-down", {count("down", count_down), count("rows", rows.size())}});
   }
+  if (!sometimes.empty() && sometimes.size() <= 4) {
+    all.push_back({"rows-sometimes-down", {{"rows", list_of(sometimes)}}});
+  }
   if (!whole.empty() && whole.size() < rows.size() && whole.size() <= 3) {
     all.push_back({whole.size() == 1 ? "rows-one-answers-all" : "rows-answer-all",
                    {{"rows", list_of(whole)}}});
+  } else if (const auto best = most_answered(names, rows)) {
+    all.push_back(*best);
+  }
+  if (!outage && rows.size() > 1 && !some_down) {
+    // Fast refusals are no fast answers.
+    constexpr double kAnswered = 0.99;
+    const auto done = spread_of("rows-job-first", names, rows,
+                                [](const CellResult& cell) { return cell.makespan; });
+    const auto fast = spread_of("rows-fastest", names, rows, [](const CellResult& cell) {
+      const bool answers = cell.request_p99 && !cell.request_p99->or_more &&
+                           cell.success_share >= kAnswered && cell.jobs == 0;
+      return answers ? std::optional<Duration>(cell.request_p99->time) : std::nullopt;
+    });
+    if (done || fast) all.push_back(done ? *done : *fast);
   }
   if (none_down && most_runs > 0) {
     all.push_back(

@@ -233,24 +233,25 @@ void print_headline(std::ostream& out, const RunAnswer& answer, const Style& sty
                  answer.tone, style);
 }
 
-void print_strip(std::ostream& out, const RunCurve& curve, double full, const std::string& beside,
-                 const Style& style) {
-  if (curve.points.empty()) return;
+std::string print_strip(std::ostream& out, const RunCurve& curve, double full,
+                        const std::string& beside, const Style& style) {
+  if (curve.points.empty()) return "";
   if (full <= 0) full = best_of(curve);
   // As many marks as have room in the line, if these are enough for a picture.
   constexpr std::size_t kLeastMarks = 12, kAround = 20;
-  const std::size_t others = columns_of(beside) + kAround;
+  const auto legend_of = [&curve](Duration mark) {
+    return words_of({curve.outages.empty() ? "strip-legend" : "strip-legend-outage",
+                     {{"mark", rounded(mark)}}});
+  };
+  const std::size_t others =
+      columns_of(beside.empty() ? legend_of(std::chrono::seconds(1)) : beside) + kAround;
   const std::size_t room = style.width > others ? style.width - others : 0;
   const Strip strip = strip_of(curve, full, std::clamp(room, kLeastMarks, kMostMarks), style);
   const std::string text = words_of(
       {"strip", {{"first", full}, {"marks", strip.marks}, {"last", curve.points.back().ok}}});
-  out << fitted("  ", text + (beside.empty() ? "" : "   ") + beside, style);
-}
-
-std::string strip_legend(const RunCurve& curve, const Style& style) {
-  const Duration mark = strip_of(curve, 1, kMostMarks, style).mark;
-  return words_of(
-      {curve.outages.empty() ? "strip-legend" : "strip-legend-outage", {{"mark", rounded(mark)}}});
+  const std::string legend = legend_of(strip.mark);
+  out << fitted("  ", text + "   " + (beside.empty() ? legend : beside), style);
+  return legend;
 }
 
 void print_dim(std::ostream& out, const std::string& text, const Style& style) {
@@ -262,8 +263,7 @@ void AnswerReport::on_summary(const Summary& summary) {
   const bool announced = summary.recovery.verdict != Verdict::kNoOutage || !curve().outages.empty();
   const auto seen = announced || summary.job ? std::nullopt : seen_in(curve());
   print_headline(out_, seen ? *seen : answer_of(summary), style_);
-  print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0),
-              strip_legend(curve(), style_), style_);
+  print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0), "", style_);
   Statements answered;
   if (summary.phases) {
     const RunPhases& phases = *summary.phases;

@@ -58,11 +58,10 @@ class CurveRecorder : public RunObserver {
 
 // "✓ Comes back at once.", as a line.
 void print_headline(std::ostream& out, const RunAnswer& answer, const Style& style);
-// The strip of the curve, and what is said beside it. Nothing without a curve. `full`: see `strip_of`; 0: the best.
-void print_strip(std::ostream& out, const RunCurve& curve, double full, const std::string& beside,
-                 const Style& style);
-// What the marks of the strip are.
-std::string strip_legend(const RunCurve& curve, const Style& style);
+// The strip of the curve, and what is said beside it: if nothing, what a mark is. Returns that, or nothing without a curve.
+// `full`: see `strip_of`; 0: the best.
+std::string print_strip(std::ostream& out, const RunCurve& curve, double full,
+                        const std::string& beside, const Style& style);
 // A line that is less important than the others.
 void print_dim(std::ostream& out, const std::string& text, const Style& style);
 

@@ -96,5 +96,40 @@ TEST(CellAnswer, SaysOfAllRowsWhatIsTrueOfAll) {
                     "rows-all-back"));
 }
 
+// What parts rows that all come back: what is answered, or, with nothing broken, how soon.
+TEST(CellAnswer, SaysWhichRowIsBest) {
+  std::vector<AnsweredRow> rows{{{"a"}, cell_of(20, 0)}, {{"b"}, cell_of(20, 0)}};
+  const auto during = [&rows](std::size_t row) -> auto& {
+    return rows[row].result.phases[static_cast<std::size_t>(RunPhase::kDuring)].success;
+  };
+  during(0) = 0.52, during(1) = 0.56;
+  EXPECT_FALSE(says(summary_of({"a", "b"}, rows), "rows-answers-most"));
+  during(1) = 0.58;
+  EXPECT_TRUE(says(summary_of({"a", "b"}, rows), "rows-answers-most"));
+  // One that stays down is none of the best, and one row is no choice.
+  rows[0] = {{"a"}, cell_of(0, 20)};
+  EXPECT_FALSE(says(summary_of({"a", "b"}, rows), "rows-answers-most"));
+  rows[0] = {{"a"}, cell_of(15, 5)};
+  EXPECT_TRUE(says(summary_of({"a", "b"}, rows), "rows-sometimes-down"));
+
+  const auto calm = [](Duration p99, double success) {
+    CellResult cell;
+    cell.runs = cell.no_outage = 20;
+    cell.success_share = success;
+    cell.request_p99 = TimeBound{p99, false};
+    return cell;
+  };
+  rows = {{{"none"}, calm(1s, 1)}, {{"p95"}, calm(40ms, 1)}, {{"refused"}, calm(1ms, 0.5)}};
+  const Statements summary = summary_of({"none", "p95", "refused"}, rows);
+  const auto fastest = std::find_if(summary.begin(), summary.end(), [](const Statement& each) {
+    return each.id == "rows-fastest";
+  });
+  ASSERT_NE(fastest, summary.end());
+  EXPECT_EQ(std::get<std::string>(fastest->values[0].of), "p95");
+  EXPECT_EQ(std::get<std::string>(fastest->values[2].of), "none");
+  rows[1].result.request_p99->time = 900ms;
+  EXPECT_FALSE(says(summary_of({"none", "p95", "refused"}, rows), "rows-fastest"));
+}
+
 }  // namespace
 }  // namespace retrystorm

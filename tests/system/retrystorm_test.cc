@@ -56,7 +56,7 @@ TEST(Retrystorm, RefusesInOneLineThatNamesWhatIsWrong) {
            {{"strategies", "--strategy=fixed", "--strategies=none"}, 108, "--strategies"},
            {{"schedule", "fixed", "fixd"}, 108, "fixed"},
            {{"schedule", "fixed", "--strategies=grpc"}, 105, "--strategies"},
-           {{"strategies", "--outage-for=5s"}, 108, "--outage-for"},
+           {{"strategies", "--outage-for=0s"}, 108, "--outage-for"},
            {{"strategies", "--strategies=fixed", "--queue-length=5"}, 108, "--queue-length"},
            {{"strategies", "--runs=0"}, 105, "--runs"},
            {{"strategies", "--csv=/nowhere/csv"}, 1, "/nowhere/csv"},
