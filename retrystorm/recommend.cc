@@ -205,10 +205,6 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   return question;
 }
 
-std::string claim_text(const SituationClaim& claim, const std::vector<Situation>& situations) {
-  return claim.claim.text + (claim.only_in ? " (" + situations[*claim.only_in].title + ')' : "");
-}
-
 std::vector<Variation> variations(const WorkloadOptions& workload, const NamedOptions& given) {
   std::vector<Variation> all{{"load -20 %", {}, "0s load 0.8"},
                              {"load +20 %", {}, "0s load 1.2"},

@@ -51,9 +51,6 @@ struct Question {
 // Throws std::invalid_argument, or UnreadableFile, with a readable message.
 Question question_of(const Invocation& invocation, const RecommendOptions& options);
 
-// "success>99% (errors 10 %)"
-std::string claim_text(const SituationClaim& claim, const std::vector<Situation>& situations);
-
 // Seeds that no other part of the work has.
 inline constexpr std::uint64_t kRobustSeeds = 1'000, kFreshSeeds = 10'000;
 
