@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <iostream>
 #include <span>
 #include <stdexcept>
@@ -16,13 +17,80 @@
 #include "model/base/text.h"
 #include "model/run/outlook.h"
 #include "study/acceptance.h"
+#include "study/cell_answer.h"
 #include "study/judged_runs.h"
 #include "study/notes.h"
 #include "study/trials.h"
 #include "words/words.h"
 
 namespace retrystorm {
+
 namespace {
+
+using Runs = std::vector<RunResult>;
+
+// The runs that count against a policy: those that are down, or down only with the change.
+struct Hits {
+  std::size_t down = 0;
+  std::size_t open = 0;       // neither down nor back at the end, and may still be either
+  std::size_t undecided = 0;  // of these, those that no more time makes either
+
+  std::size_t all() const { return down + open; }
+};
+
+// Runs of what is no cell of a study have so many seeds.
+constexpr std::size_t kBesideRuns = 20;
+
+bool is_one_of(const RunResult& run, std::initializer_list<Verdict> verdicts) {
+  return std::find(verdicts.begin(), verdicts.end(), run.verdict) != verdicts.end();
+}
+
+bool is_down(const RunResult& run) {
+  return is_one_of(run, {Verdict::kCollapsed, Verdict::kRelapsed});
+}
+
+// The scenario of a policy in a disturbance, with these settings in place of its own. `given`: options that hold for all.
+ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& settings,
+                              const StudyDisturbance& disturbance, const StudyOptions& options,
+                              const NamedOptions& given) {
+  NamedOptions all = disturbance.options;
+  all.insert(given.begin(), given.end());
+  if (policy.multiplexed) all.try_emplace("connections", "multiplexed");
+  all["outage-at"] = format_duration(options.outage_at);
+  all["observe"] = format_duration(options.observe);
+  set_strategy(all, {.name = "", .settings = settings});
+  ScenarioOptions scenario = scenario_of(all);
+  if (!given.contains("observe")) scenario.observe = until_drained(scenario);
+  return scenario;
+}
+
+// With a comma before it, if it is not the first one.
+void add_to_list(std::string& list, const std::string& text) {
+  list += (list.empty() ? "" : ", ") + text;
+}
+
+// `before`: the runs of the policy before a change, with the same seeds. Null: without a change.
+Hits hits_of(const Runs& now, const Runs* before = nullptr) {
+  Hits hits;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (before != nullptr && is_down((*before)[i])) continue;
+    hits.down += is_down(now[i]) ? 1 : 0;
+    hits.open += is_one_of(now[i], {Verdict::kRecovering, Verdict::kUndecided}) ? 1 : 0;
+    hits.undecided += now[i].verdict == Verdict::kUndecided ? 1 : 0;
+  }
+  return hits;
+}
+
+std::size_t down_runs(const Runs& runs) {
+  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_down));
+}
+
+// The success of the requests that begin in a disturbance. That of the whole run would depend on how long one
+// observes. Errors last for the whole run.
+double success_in(const StudyDisturbance& disturbance, const CellResult& result) {
+  const auto& during = result.phases[1].success;
+  return disturbance.outage && during ? *during : result.success_share;
+}
 
 // The plan for a claim such as down<1%; nothing for other claims, which take all runs.
 std::optional<Acceptance> plan_for(const Expectation& claim, std::size_t runs) {
@@ -167,7 +235,7 @@ Table table_of(bool of_changes, bool of_many) {
 
 std::vector<std::string> figures_of(const Cell& cell, const Runs& runs) {
   const CellResult result = summarize(runs);
-  return {cell.outage() ? back_text(result) : "-",
+  return {cell.outage() ? back_words(result) : "-",
           share_words(success_in(*cell.disturbance, result)), number_words(result.amplification)};
 }
 

@@ -1,14 +1,26 @@
 // Runs policies on a service, and judges them by a plan that is fixed beforehand.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "retrystorm/policy_cells.h"
+#include "retrystorm/disturbances.h"
+#include "retrystorm/study_command.h"
 
 namespace retrystorm {
+
+struct PolicyToRun {
+  std::string name;  // such as "file.yaml:12"
+  NamedOptions settings;
+  // Does its program send all requests of a process over one connection? Then it runs so, unless
+  // --connections is given.
+  bool multiplexed = false;
+  std::string
+      start{};  // the options with which `recommend` starts from it; empty if there are none
+};
 
 // Two versions of a policy: what counts is what the change does. Without `before`, the policy alone.
 struct PolicyCase {

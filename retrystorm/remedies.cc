@@ -12,6 +12,7 @@
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
 #include "simulator/changes.h"
+#include "study/cell_answer.h"
 #include "study/notes.h"
 #include "words/words.h"
 
@@ -130,9 +131,9 @@ std::string held_below_load(const ScenarioOptions& scenario, const CellResult& c
 }
 
 std::string recovery_text(const CellResult& cell) {
-  const std::string text = back_text(cell);
+  const std::string text = back_words(cell);
   if (!cell.time_to_recovery || cell.recovery_p90 == cell.time_to_recovery) return text;
-  return text + " (90 %: " + back_text(cell, 0.9) + ')';
+  return text + " (90 %: " + back_words(cell, 0.9) + ')';
 }
 
 // What is assumed of a service of one's own, and what the times mean. `cells`: one of each case.

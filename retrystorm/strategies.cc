@@ -8,7 +8,9 @@
 #include "model/base/text.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/study_command.h"
+#include "study/cell_answer.h"
 #include "study/notes.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -81,7 +83,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
       table.columns.push_back({.title = title, .group = disturbance.title, .rank = rank});
     };
     if (disturbance.outage) {
-      add("down", 1);
+      add("stays down", 1);
       add("back after", 3);
     }
     add("answered", 2);
@@ -99,11 +101,11 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
       const CellResult& cell = (*results)[number];
       std::vector<std::string>& row = table.rows[i];
       if (disturbances[d].outage) {
-        row.push_back(down_text(cell));
-        row.push_back(back_text(cell));
+        row.push_back(down_words(cell));
+        row.push_back(back_words(cell));
       }
-      row.push_back(success_text(cell.success_share));
-      row.push_back(fixed(rounded(cell.amplification), 2));  // of what the row has
+      row.push_back(share_words(cell.success_share));
+      row.push_back(number_words(cell.amplification));
       study.write_row(number, cell);
     }
   }

@@ -24,11 +24,11 @@
 #include "retrystorm/policy_files.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
+#include "study/evaluator.h"
 #include "study/judged_runs.h"
 #include "study/notes.h"
 #include "study/progress_bar.h"
 #include "study/scenario_checks.h"
-#include "study/threads.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -480,24 +480,6 @@ std::string run_line(std::string name, const NamedOptions& options, std::uint64_
   std::string line = name + "\t--seed=" + std::to_string(seed);
   for (const auto& [option, text] : options) line += "\t--" + option + '=' + text;
   return line;
-}
-
-std::string back_text(const CellResult& cell, double share) {
-  const auto& time = share == 0.5 ? cell.time_to_recovery : cell.recovery_p90;
-  return time ? print_number(rounded(to_seconds(*time))) + " s" : std::string(cell.not_back(share));
-}
-
-std::string success_text(double share) {
-  if (share >= 1 - 5e-6) return "100 %";
-  return percent(share, share > 0.9995 ? 3 : share > 0.995 ? 2 : 1);
-}
-
-std::string down_text(const CellResult& cell) {
-  if (!cell.unsettled().empty()) return std::string(cell.unsettled());
-  const auto down = cell.down();
-  if (!down) return "-";
-  return fixed(100 * down->value, 0) + " % (" + fixed(100 * down->interval.low, 0) + '-' +
-         fixed(100 * down->interval.high, 0) + ')';
 }
 
 }  // namespace retrystorm

@@ -184,13 +184,6 @@ void add_picture_data(CLI::App& app, std::string& folder);
 // it, separated by tabs.
 std::string run_line(std::string name, const NamedOptions& options, std::uint64_t seed);
 
-// After how long this share of the runs was back: "12 s", "never" or "not yet".
-std::string back_text(const CellResult& cell, double share = 0.5);
-// "5 % (2-11)", "recovering" or "undecided".
-std::string down_text(const CellResult& cell);
-// The closer to 100 %, the more digits: 99.976 % of a million requests is not 100 %.
-std::string success_text(double share);
-
 // Runs a command whose options are `Options`, like `run_program`.
 template <typename Options>
 int run_command(const Command& command, int argc, const char* const* argv,

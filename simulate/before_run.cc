@@ -12,11 +12,14 @@
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "common/output/style.h"
+#include "model/base/text.h"
 #include "model/retry/title.h"
+#include "model/run/disturbance.h"
 #include "model/run/outlook.h"
 #include "words/words.h"
 
 namespace retrystorm {
+
 namespace {
 
 // Adds the options of each kind of clients that the file of --topology sets, or that differ from those of the run.
@@ -160,6 +163,25 @@ std::string tell_before(const Invocation& invocation, const SimulatorOptions& as
                        {{"rows", grid.size()}, {"runs", static_cast<double>(runs)}}};
   print(asked, words_of(line), warnings);
   return assumed_list(invocation.app, start, rows, no_defaults);
+}
+
+void RunNotes::on_outage(Duration t, OutageEvent event, const std::string&) {
+  const bool begins = event == OutageEvent::kBegin;
+  const Disturbance& outage = options_.timeline.outage;
+  if (loses_connections(outage)) {
+    if (begins) note_(clock_text(t) + ' ' + std::string(kConnectionsLost));
+    return;
+  }
+  const std::string words = words_of(statement_of(outage));
+  const std::string name = begins                                      ? words
+                           : outage.kind == Disturbance::Kind::kFreeze ? "awake"
+                                                                       : "over: " + words;
+  note_(clock_text(t) + ' ' + name +
+        (begins ? " for " + brief_duration(options_.outage_length()) : ""));
+}
+
+void RunNotes::on_action(Duration t, const std::string& what) {
+  note_(clock_text(t) + ' ' + what);
 }
 
 }  // namespace retrystorm

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "common/cli/program.h"
+#include "model/run/run_observer.h"
 #include "simulate/options.h"
+#include "simulator/scenario_options.h"
 #include "study/sweep.h"
 
 namespace retrystorm {
@@ -37,5 +39,19 @@ void print_arithmetic(const Invocation& invocation, const SimulatorOptions& aske
 
 // "strategy=fixed, timeout=2s"
 std::string row_name(const Grid& grid, std::size_t cell);
+
+class RunNotes final : public RunObserver {
+ public:
+  // `options` must outlive the notes. `note` prints a line.
+  RunNotes(const ScenarioOptions& options, std::function<void(const std::string&)> note)
+      : options_(options), note_(std::move(note)) {}
+
+  void on_outage(Duration t, OutageEvent event, const std::string& what) override;
+  void on_action(Duration t, const std::string& what) override;
+
+ private:
+  const ScenarioOptions& options_;
+  const std::function<void(const std::string&)> note_;
+};
 
 }  // namespace retrystorm

@@ -26,7 +26,6 @@
 #include "model/retry/title.h"
 #include "simulate/before_run.h"
 #include "simulate/many_answers.h"
-#include "simulate/notes.h"
 #include "simulate/processes.h"
 #include "simulate/value_search.h"
 #include "simulator/simulation.h"
@@ -37,7 +36,6 @@
 #include "study/progress_bar.h"
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
-#include "study/threads.h"
 #include "words/words.h"
 
 namespace retrystorm {

@@ -28,7 +28,6 @@
 #include "study/notes.h"
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
-#include "study/threads.h"
 #include "study/trials.h"
 #include "words/words.h"
 

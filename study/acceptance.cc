@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "study/bisection.h"
+#include "study/statistics.h"
 
 namespace retrystorm {
 

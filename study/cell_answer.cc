@@ -121,15 +121,21 @@ Statements remarks_of(const CellResult& cell) {
   return all;
 }
 
-namespace {
-
-// "at once", "5 s", "never", "not yet"
-std::string back_after(const CellResult& cell) {
+std::string back_words(const CellResult& cell, double share) {
   if (!cell.had_outage()) return "-";
-  if (!cell.time_to_recovery) return std::string(cell.not_back(0.5));
-  return *cell.time_to_recovery == Duration::zero() ? words_of("at-once")
-                                                    : time_words(*cell.time_to_recovery);
+  const auto& back = share == 0.5 ? cell.time_to_recovery : cell.recovery_p90;
+  if (!back) return std::string(cell.not_back(share));
+  return *back == Duration::zero() ? words_of("at-once") : time_words(*back);
 }
+
+std::string down_words(const CellResult& cell) {
+  if (!cell.unsettled().empty()) return words_of("not-decided");
+  if (cell.decided() == 0) return "-";
+  if (cell.down_runs() == 0) return "0";
+  return words_of({"of", {count("part", cell.down_runs()), count("all", cell.decided())}});
+}
+
+namespace {
 
 std::string share_or(const std::optional<double>& share) {
   return share ? share_words(*share) : "-";
@@ -148,7 +154,7 @@ std::string answered_in(const CellResult& cell, RunPhase phase) {
 Statement block_of(const CellResult& cell) {
   if (!has_phases(cell)) return {"block-whole", {{"share", ShareOf{cell.success_share}}}};
   return {cell.time_to_recovery ? "block" : "block-not-back",
-          {{"back", back_after(cell)},
+          {{"back", back_words(cell)},
            {"during", answered_in(cell, RunPhase::kDuring)},
            {"after", answered_in(cell, RunPhase::kAfter)}}};
 }
@@ -177,16 +183,9 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
   const auto outage = [](const C& c) { return has_phases(c); };
   const auto always = [](const C&) { return true; };
   static const Figure kFigures[] = {
-      {"stays", "down", 0,
-       [](const C& c) {
-         if (!c.unsettled().empty()) return words_of("not-decided");
-         if (c.decided() == 0) return std::string("-");
-         return c.down_runs() == 0
-                    ? std::string("0")
-                    : words_of({"of", {count("part", c.down_runs()), count("all", c.decided())}});
-       },
-       always},
-      {"back", "after", 1, back_after, [](const C& c) { return c.had_outage(); }},
+      {"stays", "down", 0, down_words, always},
+      {"back", "after", 1, [](const C& c) { return back_words(c); },
+       [](const C& c) { return c.had_outage(); }},
       {"all", "connected", 3,
        [](const C& c) {
          return c.all_back ? time_words(*c.all_back) : c.back_share ? "never" : "-";

@@ -18,6 +18,12 @@ RunAnswer answer_of(const CellResult& cell, bool turned = false);
 // What a reader must know before he believes the figures, the most important first.
 Statements remarks_of(const CellResult& cell);
 
+// "at once", "5 s", "never", "not yet": after which time this share of the runs is back, a half or nine tenths; "-"
+// without an outage.
+std::string back_words(const CellResult& cell, double share = 0.5);
+// How many runs stay down: "0", "3 of 20".
+std::string down_words(const CellResult& cell);
+
 // "answered: in the outage 9 %, after it 98.9 %", and after which time most runs are back.
 Statement block_of(const CellResult& cell);
 // "1 % down (95 %: 0.2 to 5.4 %) · 1.5 attempts per request". A claim has an interval of its own: then without.

@@ -12,7 +12,6 @@
 #include "study/cell_result.h"
 #include "study/rows.h"
 #include "study/sweep.h"
-#include "study/table_files.h"
 
 namespace retrystorm {
 

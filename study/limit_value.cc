@@ -9,8 +9,8 @@
 
 #include "model/base/duration.h"
 #include "model/base/text.h"
-#include "study/bisection.h"
 #include "study/domain.h"
+#include "study/statistics.h"
 
 namespace retrystorm {
 namespace {

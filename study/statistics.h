@@ -77,4 +77,24 @@ struct TimeInterval {
 std::optional<TimeInterval> censored_median_interval(std::vector<std::optional<Duration>> times,
                                                      double misses = kUsualMisses);
 
+// Two neighbouring steps with different answers.
+struct Bracket {
+  std::size_t good = 0, bad = 0;
+};
+
+// Halves the distance between a good and a bad step, in either order, until they are neighbours. Calls
+// `good` for steps between them. `stop` ends it early; the steps are then further apart.
+template <typename Good, typename Stop>
+Bracket bisect(std::size_t good_step, std::size_t bad_step, const Good& good, const Stop& stop) {
+  Bracket bracket{.good = good_step, .bad = bad_step};
+  const auto apart = [&bracket] {
+    return bracket.good < bracket.bad ? bracket.bad - bracket.good : bracket.good - bracket.bad;
+  };
+  while (apart() > 1 && !stop()) {
+    const std::size_t middle = (bracket.good + bracket.bad) / 2;
+    (good(middle) ? bracket.good : bracket.bad) = middle;
+  }
+  return bracket;
+}
+
 }  // namespace retrystorm

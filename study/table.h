@@ -7,7 +7,7 @@
 
 #include "common/output/fixed.h"
 #include "common/output/style.h"
-#include "study/table_files.h"
+#include "study/rows.h"
 
 namespace retrystorm {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "study/bisection.h"
+#include "study/statistics.h"
 
 namespace retrystorm {
 namespace {

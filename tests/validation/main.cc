@@ -12,7 +12,7 @@
 #include "common/exit_code.h"
 #include "common/os/process.h"
 #include "common/output/output_queue.h"
-#include "study/table_files.h"
+#include "study/rows.h"
 #include "tests/validation/validation.h"
 
 namespace retrystorm {

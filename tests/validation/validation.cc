@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "study/evaluator.h"
+#include "study/rows.h"
 #include "study/statistics.h"
-#include "study/table_files.h"
-#include "study/threads.h"
 
 namespace retrystorm::validation {
 namespace {
