@@ -12,11 +12,10 @@
 #include "client/outage/doubts.h"
 #include "common/cli/options.h"
 #include "common/http/orders.h"
+#include "common/output/json_lines.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
-#include "common/output/start_json.h"
 #include "model/retry/strategies.h"
-#include "model/retry/title.h"
 #include "model/run/disturbance.h"
 #include "words/words.h"
 

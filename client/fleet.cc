@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/os/process.h"
-#include "model/run/open_arrivals.h"
+#include "model/run/workload.h"
 
 namespace retrystorm {
 

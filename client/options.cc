@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/calls/request_runner.h"
-#include "model/graph/graph_options.h"
+#include "model/graph/topology.h"
 
 namespace retrystorm {
 

@@ -11,7 +11,6 @@
 #include "common/cli/program.h"
 #include "common/http/http_request.h"
 #include "common/http/page_server.h"
-#include "common/http/url.h"
 #include "model/run/outlook.h"
 #include "model/run/timeline.h"
 

@@ -17,15 +17,13 @@
 #include "common/http/http_request.h"
 #include "common/http/orders.h"
 #include "common/http/page_server.h"
-#include "common/http/url.h"
-#include "common/os/kernel.h"
 #include "common/os/process.h"
 #include "common/output/before_line.h"
 #include "common/output/expectation.h"
 #include "common/output/json_lines.h"
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
-#include "model/retry/title.h"
+#include "model/retry/strategies.h"
 
 namespace retrystorm {
 namespace {

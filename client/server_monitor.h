@@ -9,7 +9,6 @@
 #include "client/server_status.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
-#include "common/http/url.h"
 
 namespace retrystorm {
 

@@ -1,7 +1,7 @@
 // The exit codes of all programs. docs/output.md has the same table.
 #pragma once
 
-#include "model/base/unreadable_file.h"
+#include "common/os/foreign_file.h"
 
 namespace retrystorm {
 

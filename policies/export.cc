@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "model/base/text.h"
-#include "model/retry/median_waits.h"
+#include "model/retry/schedule.h"
 #include "policies/import.h"
 #include "policies/mesh.h"
 #include "policies/values.h"

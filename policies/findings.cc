@@ -8,7 +8,7 @@
 #include <set>
 
 #include "model/base/text.h"
-#include "model/retry/median_waits.h"
+#include "model/retry/schedule.h"
 #include "model/run/outlook.h"
 #include "policies/values.h"
 #include "simulator/scenario_options.h"

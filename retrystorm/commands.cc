@@ -9,7 +9,6 @@
 #include "common/exit_code.h"
 #include "common/os/process.h"
 #include "common/output/output_queue.h"
-#include "common/output/plain_text.h"
 #include "model/base/text.h"
 #include "simulate/program.h"
 

@@ -10,7 +10,7 @@
 
 #include "common/exit_code.h"
 #include "model/base/text.h"
-#include "model/retry/title.h"
+#include "model/retry/strategies.h"
 #include "words/words.h"
 
 namespace retrystorm {

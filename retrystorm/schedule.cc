@@ -8,10 +8,10 @@
 #include <random>
 #include <stdexcept>
 
+#include "common/output/json_lines.h"
 #include "common/output/report.h"
-#include "common/output/start_json.h"
 #include "model/base/text.h"
-#include "model/run/outlook_warnings.h"
+#include "model/run/outlook.h"
 #include "retrystorm/study_command.h"
 #include "study/cells.h"
 #include "study/notes.h"

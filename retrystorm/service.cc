@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "common/exit_code.h"
-#include "common/output/fixed.h"
 #include "common/output/output_queue.h"
+#include "common/output/style.h"
 #include "model/base/text.h"
 #include "policies/policy.h"
 #include "policies/text_files.h"

@@ -1,4 +1,3 @@
-#include "retrystorm/study_command.h"
 
 #include <unistd.h>
 
@@ -12,24 +11,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <utility>
-
-#include "common/output/answer.h"
-#include "common/output/before_line.h"
-#include "common/output/json_text.h"
-#include "common/output/report.h"
-#include "common/output/start_json.h"
-#include "model/base/text.h"
-#include "model/retry/title.h"
-#include "model/run/implied.h"
-#include "retrystorm/policy_files.h"
-#include "study/cell_columns.h"
-#include "study/cells.h"
-#include "study/evaluator.h"
-#include "study/judged_runs.h"
-#include "study/notes.h"
-#include "study/progress_bar.h"
-#include "study/scenario_checks.h"
-#include "words/words.h"
 
 namespace retrystorm {
 namespace {

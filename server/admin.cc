@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/http/secret.h"
+#include "common/http/page_server.h"
 #include "common/metrics/exposition.h"
 #include "common/output/json_text.h"
 #include "common/output/output_file.h"

@@ -4,9 +4,9 @@
 #include <map>
 #include <stdexcept>
 
-#include "common/http/url.h"
+#include "common/http/http_request.h"
 #include "model/base/text.h"
-#include "model/graph/graph_options.h"
+#include "model/graph/topology.h"
 
 namespace retrystorm {
 namespace {

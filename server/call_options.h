@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "model/base/option_list.h"
-#include "model/graph/call_plan.h"
 #include "model/graph/topology.h"
 #include "model/service/service_options.h"
 #include "server/upstream.h"

@@ -12,9 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/http/aws_error_name.h"
-#include "common/http/deadline_header.h"
-#include "common/http/server_timing.h"
+#include "common/http/headers.h"
 #include "common/os/process.h"
 
 namespace retrystorm {

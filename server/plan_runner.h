@@ -10,12 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "common/calls/let_go.h"
-#include "common/calls/place_threads.h"
+#include "common/calls/threads.h"
 #include "model/base/duration.h"
 #include "model/base/random.h"
 #include "model/graph/topology.h"
-#include "model/service/rejection.h"
+#include "model/service/admission.h"
 
 namespace retrystorm {
 

@@ -15,7 +15,6 @@
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 #include "common/output/report.h"
-#include "common/output/start_json.h"
 #include "server/admin.h"
 #include "server/http_server.h"
 #include "server/reporter.h"

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "common/os/bounded_wait.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "common/os/bounded_wait.h"
+#include "common/os/process.h"
 #include "model/run/timeline.h"
 
 namespace retrystorm {

@@ -9,7 +9,7 @@
 
 #include "common/http/orders.h"
 #include "model/base/duration.h"
-#include "model/service/conditions.h"
+#include "model/service/service_options.h"
 #include "server/http_server.h"
 
 namespace retrystorm {

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/os/bounded_wait.h"
+#include "common/os/process.h"
 #include "server/upstream.h"
 
 namespace retrystorm {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/calls/let_go.h"
+#include "common/calls/threads.h"
 #include "model/base/duration.h"
 #include "model/service/service.h"
 

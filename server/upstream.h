@@ -11,15 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "common/calls/client_waits.h"
-#include "common/calls/let_go.h"
+#include "common/calls/client_connections.h"
 #include "common/calls/live_counts.h"
-#include "common/calls/place_threads.h"
 #include "common/calls/request_runner.h"
+#include "common/calls/threads.h"
 #include "model/base/duration.h"
 #include "model/graph/topology.h"
 #include "model/run/counts.h"
-#include "model/service/rejection.h"
+#include "model/service/admission.h"
 #include "server/plan_runner.h"
 
 namespace retrystorm {

@@ -1,4 +1,3 @@
-#include "simulate/before_run.h"
 
 #include <unistd.h>
 
@@ -6,17 +5,6 @@
 #include <iostream>
 #include <set>
 #include <utility>
-
-#include "common/cli/options.h"
-#include "common/output/before_line.h"
-#include "common/output/report.h"
-#include "common/output/start_json.h"
-#include "common/output/style.h"
-#include "model/base/text.h"
-#include "model/retry/title.h"
-#include "model/run/disturbance.h"
-#include "model/run/outlook.h"
-#include "words/words.h"
 
 namespace retrystorm {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/base/text.h"
-#include "model/graph/graph_options.h"
+#include "model/graph/topology.h"
 #include "model/run/timeline.h"
 
 namespace retrystorm {

@@ -12,9 +12,7 @@
 
 #include "common/cli/options.h"
 #include "common/output/answer.h"
-#include "common/output/fixed.h"
 #include "common/output/json_lines.h"
-#include "common/output/start_json.h"
 #include "common/output/style.h"
 #include "common/output/work_output.h"
 #include "model/base/text.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "model/base/duration.h"
-#include "model/base/fifo.h"
+#include "model/base/queues.h"
 #include "simulator/caller.h"
 #include "simulator/syn_repeats.h"
 

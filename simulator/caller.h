@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "model/base/duration.h"
-#include "model/retry/attempt_result.h"
-#include "model/service/rejection.h"
+#include "model/retry/attempt.h"
+#include "model/service/admission.h"
 
 namespace retrystorm {
 

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/base/fifo.h"
+#include "model/base/queues.h"
 #include "model/base/random.h"
 #include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/connection_pool.h"
 #include "model/run/counts.h"
 #include "model/run/request_trace.h"
-#include "model/run/run_latencies.h"
+#include "model/run/run_phases.h"
 #include "model/run/workload.h"
 #include "simulator/caller.h"
 #include "simulator/memory_hints.h"

@@ -8,9 +8,8 @@
 
 #include "model/base/duration.h"
 #include "model/run/counts.h"
-#include "model/run/job.h"
-#include "model/run/open_arrivals.h"
 #include "model/run/request_trace.h"
+#include "model/run/workload.h"
 #include "simulator/calls.h"
 #include "simulator/scenario.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/retry/hedge_policy.h"
+#include "model/retry/retry_policy.h"
 
 namespace retrystorm {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "model/base/prefetch.h"
+#include "model/base/queues.h"
 
 namespace retrystorm {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/run/reconnect.h"
+#include "model/run/connections.h"
 #include "model/run/request_trace.h"
 #include "simulator/caller.h"
 #include "simulator/calls.h"

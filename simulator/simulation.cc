@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/base/random.h"
-#include "model/retry/title.h"
+#include "model/retry/strategies.h"
 
 namespace retrystorm {
 namespace {

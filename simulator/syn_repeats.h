@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/base/fifo.h"
+#include "model/base/queues.h"
 #include "simulator/caller.h"
 
 namespace retrystorm {

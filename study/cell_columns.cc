@@ -6,9 +6,9 @@
 #include <iterator>
 #include <type_traits>
 
-#include "common/output/fixed.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
+#include "common/output/style.h"
 #include "model/base/text.h"
 
 namespace retrystorm {

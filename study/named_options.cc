@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "model/run/implied.h"
+#include "model/run/workload.h"
 
 namespace retrystorm {
 

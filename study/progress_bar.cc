@@ -6,7 +6,7 @@
 #include <iostream>
 #include <string>
 
-#include "common/output/plain_text.h"
+#include "common/output/output_queue.h"
 #include "words/words.h"
 
 namespace retrystorm {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "common/output/fixed.h"
 #include "common/output/style.h"
 #include "study/rows.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "client/dashboard/assets.h"
-#include "common/http/secret.h"
+#include "common/http/page_server.h"
 #include "model/retry/retry_settings.h"
 
 namespace retrystorm {

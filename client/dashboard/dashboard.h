@@ -10,9 +10,8 @@
 
 #include "client/dashboard/commands.h"
 #include "client/dashboard/event_stream.h"
-#include "common/http/loopback_server.h"
+#include "common/http/http_request.h"
 #include "common/http/page_server.h"
-#include "common/http/url.h"
 
 namespace retrystorm {
 

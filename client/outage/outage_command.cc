@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/os/pidfd.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {

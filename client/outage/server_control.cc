@@ -10,7 +10,7 @@
 
 #include "common/exit_code.h"
 #include "common/http/orders.h"
-#include "common/http/secret.h"
+#include "common/http/page_server.h"
 
 namespace retrystorm {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/http/http_client.h"
-#include "common/http/url.h"
+#include "common/http/http_request.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {

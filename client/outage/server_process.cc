@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "common/os/pidfd.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <system_error>
 
-#include "common/os/pidfd.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {

@@ -1,6 +1,5 @@
 #include "common/calls/client_connections.h"
 
-#include "common/os/bounded_wait.h"
 #include "common/os/process.h"
 
 namespace retrystorm {

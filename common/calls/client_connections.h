@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
-#include "common/calls/client_waits.h"
 #include "common/calls/live_counts.h"
 #include "common/calls/request_runner.h"
 #include "common/http/http_request.h"
 #include "model/base/duration.h"
-#include "model/run/reconnect.h"
+#include "model/run/connections.h"
 #include "model/run/workload.h"
 
 namespace retrystorm {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <utility>
 
-#include "common/os/bounded_wait.h"
+#include "common/os/process.h"
 #include "model/base/duration.h"
 #include "model/run/connection_pool.h"
 #include "model/run/counts.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/calls/request_runner.h"
-#include "common/os/bounded_wait.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 

@@ -2,6 +2,9 @@
 // read.
 #pragma once
 
+#include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -9,14 +12,40 @@
 #include <string>
 #include <vector>
 
-#include "common/calls/time_histograms.h"
 #include "model/base/duration.h"
-#include "model/retry/attempt_result.h"
+#include "model/retry/attempt.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
-#include "model/run/run_latencies.h"
+#include "model/run/run_phases.h"
 
 namespace retrystorm {
+
+// All members are safe from any thread.
+class TimeHistograms {
+ public:
+  TimeHistograms();
+
+  TimeHistograms(const TimeHistograms&) = delete;
+  TimeHistograms& operator=(const TimeHistograms&) = delete;
+
+  void add_attempt(Outcome outcome, Duration latency);
+  void add_retry_wait(Duration wait);
+
+  // How requests end. The time of a request that succeeded goes from its first attempt to its
+  // answer.
+  enum class RequestResult { kSucceeded, kGivenUp };
+  void add_request(RequestResult result, Duration time);
+
+  struct RetryWaits {
+    std::uint64_t count = 0;
+    double seconds = 0;  // the sum
+  };
+  RetryWaits retry_waits() const;
+  std::vector<prometheus::MetricFamily> families() const;
+
+ private:
+  prometheus::Histogram ok_, error_, timed_out_, retry_wait_, succeeded_, given_up_;
+};
 
 struct ClientHistory {
   RunLatencies latencies;

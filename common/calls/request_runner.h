@@ -9,16 +9,14 @@
 #include <optional>
 #include <vector>
 
-#include "common/calls/client_waits.h"
 #include "common/calls/connection_pools.h"
-#include "common/calls/let_go.h"
 #include "common/calls/live_counts.h"
 #include "common/calls/shared_trace.h"
-#include "common/calls/task_threads.h"
+#include "common/calls/threads.h"
 #include "common/http/http_attempt.h"
 #include "common/http/http_request.h"
 #include "model/graph/topology.h"
-#include "model/retry/hedge_policy.h"
+#include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/workload.h"
 

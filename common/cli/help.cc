@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "common/cli/finding_rules.h"
-#include "common/cli/glossary.h"
 #include "common/cli/help_options.h"
 #include "common/cli/options.h"
-#include "model/base/better_names.h"
+#include "model/base/option_list.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "model/run/timeline.h"

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace retrystorm {
 
@@ -19,5 +21,13 @@ class HelpFormatter final : public CLI::Formatter {
 // heads of tables, the names of CSV columns and of claims, the words at the left of a summary, and the
 // findings of `retrystorm check`. Ends with a new line. Throws std::invalid_argument for any other word.
 std::string explain(const CLI::App& app, const std::string& word);
+
+struct GlossaryFile {
+  std::string_view name;
+  std::string_view content;
+};
+
+// The content of that file, embedded at build time.
+std::span<const GlossaryFile> glossary_files();
 
 }  // namespace retrystorm

@@ -14,7 +14,7 @@
 #include "common/cli/help.h"
 #include "common/cli/settings_file.h"
 #include "common/os/foreign_file.h"
-#include "common/output/start_json.h"
+#include "common/output/json_lines.h"
 #include "model/retry/strategies.h"
 
 namespace retrystorm {

@@ -20,7 +20,7 @@
 #include "common/output/output_queue.h"
 #include "common/read_settings.h"
 #include "model/retry/strategies.h"
-#include "model/run/implied.h"
+#include "model/run/workload.h"
 
 namespace retrystorm {
 namespace {

@@ -13,7 +13,6 @@
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
-#include "common/output/plain_text.h"
 
 namespace retrystorm {
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/os/bounded_wait.h"
+#include "common/os/process.h"
 #include "model/base/text.h"
 
 namespace retrystorm {

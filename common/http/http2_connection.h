@@ -15,7 +15,6 @@
 #include "common/http/connection.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
-#include "common/http/interruption.h"
 #include "common/os/descriptor.h"
 #include "model/base/duration.h"
 

@@ -2,9 +2,7 @@
 
 #include <chrono>
 
-#include "common/http/aws_error_name.h"
-#include "common/http/retry_after.h"
-#include "common/http/server_timing.h"
+#include "common/http/headers.h"
 
 namespace retrystorm {
 namespace {

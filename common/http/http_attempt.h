@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "common/http/deadline_header.h"
+#include "common/http/connection.h"
+#include "common/http/headers.h"
 #include "common/http/http2_connection.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
-#include "common/http/interruption.h"
-#include "model/retry/attempt_result.h"
+#include "model/retry/attempt.h"
 
 namespace retrystorm {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/os/descriptor.h"
-#include "model/service/kernel_state.h"
+#include "model/service/service_observer.h"
 
 namespace retrystorm {
 

@@ -1,14 +1,183 @@
 #include "common/http/page_server.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include "common/cli/options.h"
-#include "common/http/secret.h"
 
 namespace retrystorm {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// These, plus the connections being answered, must fit into the server's reserve of descriptors.
+constexpr std::size_t kMostHeads = 16;
+constexpr std::size_t kMostReady = 16;
+constexpr std::size_t kBacklog = 128;
+
+Descriptor make_event() {
+  Descriptor event(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!event) {
+    throw std::runtime_error("cannot serve a port: " + std::generic_category().message(errno));
+  }
+  return event;
+}
+
+}  // namespace
+
+LoopbackServer::LoopbackServer(std::size_t port, Duration patience)
+    : patience_(patience), listener_({.port = port}, kBacklog), wake_(make_event()) {
+  const int yes = 1;  // the connections inherit it
+  setsockopt(listener_.descriptor(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+}
+
+void LoopbackServer::start(std::size_t threads) {
+  threads_.emplace_back([this](const std::stop_token& stop) { read_heads(stop); });
+  for (std::size_t i = 0; i < threads; ++i) {
+    threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  }
+}
+
+void LoopbackServer::read_heads(const std::stop_token& stop) {
+  const std::stop_callback wake_at_the_end(stop, [this] { wake(); });
+  while (!stop.stop_requested()) {
+    try {
+      wait_and_read();
+    } catch (...) {
+      heads_.clear();  // for example, out of memory: later connections are still served
+    }
+  }
+}
+
+void LoopbackServer::wait_and_read() {
+  const bool has_room = [this] {
+    const std::scoped_lock lock(mutex_);
+    return ready_.size() < kMostReady;
+  }();
+  // poll() ignores negative descriptors: without room, nothing is read or accepted.
+  const auto watched = [has_room](int descriptor) {
+    return pollfd{has_room ? descriptor : -1, POLLIN, 0};
+  };
+  std::vector<pollfd> all{{wake_.number(), POLLIN, 0}, watched(listener_.descriptor())};
+  for (const Connection& each : heads_) all.push_back(watched(each.socket.number()));
+  int timeout = -1;
+  if (!heads_.empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(heads_[0].until - Clock::now());
+    timeout = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  }
+  poll(all.data(), all.size(), timeout);
+
+  std::uint64_t ignored = 0;
+  [[maybe_unused]] const auto drained = ::read(wake_.number(), &ignored, sizeof(ignored));
+  const TimePoint now = Clock::now();
+  auto ready = all.begin() + 2;
+  std::erase_if(heads_, [&](Connection& each) {
+    const bool has_more = (ready++)->revents != 0;
+    return (has_more && !read(each)) || now >= each.until;
+  });
+  if (all[1].revents != 0) accept();
+}
+
+void LoopbackServer::accept() {
+  Connection connection{.socket = listener_.accept(), .until = Clock::now() + patience_};
+  if (!connection.socket) {  // for example, no descriptors left
+    if (heads_.empty()) std::this_thread::sleep_for(1ms);
+    if (!heads_.empty()) heads_.pop_front();
+    return;
+  }
+  if (!read(connection)) return;
+  if (heads_.size() == kMostHeads) heads_.pop_front();
+  heads_.push_back(std::move(connection));
+}
+
+bool LoopbackServer::read(Connection& connection) {
+  switch (connection.head.read_from(connection.socket.number())) {
+    case RequestHead::State::kIncomplete:
+      return true;
+    case RequestHead::State::kTooLong:
+      RequestServer::refuse_head(connection.socket.number());
+      return false;
+    case RequestHead::State::kGone:
+      return false;
+    case RequestHead::State::kComplete:
+      break;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    ready_.push_back(std::move(connection));
+  }
+  work_.notify_one();
+  return false;
+}
+
+void LoopbackServer::work(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (work_.wait(lock, stop, [this] { return !ready_.empty(); }) && !stop.stop_requested()) {
+    Connection connection = std::move(ready_.front());
+    ready_.pop_front();
+    lock.unlock();
+    wake();  // there is room again
+    answer(std::move(connection));
+    lock.lock();
+  }
+}
+
+void LoopbackServer::answer(Connection connection) {
+  try {
+    server_.answer(connection.socket.number(), std::move(connection.head), patience_);
+  } catch (...) {
+    // For example, out of memory. Other connections are still served.
+  }
+}
+
+void LoopbackServer::wake() const {
+  constexpr std::uint64_t kOne = 1;
+  [[maybe_unused]] const auto written = write(wake_.number(), &kOne, sizeof(kOne));
+}
+
+std::string make_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw std::runtime_error(std::string("cannot make a token: ") + std::strerror(errno));
+  }
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += "0123456789abcdef"[byte / 16];
+    token += "0123456789abcdef"[byte % 16];
+  }
+  return token;
+}
+
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  int difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
+  return difference == 0;
+}
+
+bool is_our_address(const httplib::Request& request, int port) {
+  const std::string at = ':' + std::to_string(port);
+  const std::string host = request.get_header_value("Host");
+  return host == "127.0.0.1" + at || host == "localhost" + at;
+}
+
 namespace {
 
 using namespace std::chrono_literals;

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-#include "common/output/version.h"
+#include "common/output/json_lines.h"
 
 namespace retrystorm {
 namespace {

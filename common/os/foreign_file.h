@@ -8,12 +8,18 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "model/base/text.h"
-#include "model/base/unreadable_file.h"
 
 namespace retrystorm {
+
+// A file that was named on the command line and cannot be read. Programs exit with 2.
+class UnreadableFile : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 // Whether it is a file, a FIFO or /dev/null. Folders, other devices and files of the kernel (/proc/kmsg) are not even
 // opened: that may wait for ever. What is not there counts as a file, so that opening it says why.

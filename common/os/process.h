@@ -1,7 +1,14 @@
-// What the real programs need from the operating system: descriptors, signals, closing sockets.
+// What the real programs need from the operating system: descriptors, signals, closing sockets,
+// and what the kernel has set.
 #pragma once
 
+extern "C" {  // glibc 2.36 lacks this
+#include <sys/pidfd.h>
+}
+
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <ctime>
@@ -104,5 +111,15 @@ class SocketCloser {
   TimePoint from_ = TimePoint::max();
   std::jthread thread_;
 };
+
+// The number of times the kernel resends a dropped SYN at a constant interval before it backs off
+// (the sysctl tcp_syn_linear_timeouts of Linux 6.5 and later). 0 on kernels without this setting.
+std::size_t syn_linear_timeouts();
+
+// Limits a condition variable's wait to a year from now, because a far time point overflows inside
+// the wait of some standard libraries. A caller that waits longer must wait again.
+inline TimePoint bounded(TimePoint time) {
+  return std::min<TimePoint>(time, Clock::now() + std::chrono::hours(24 * 365));
+}
 
 }  // namespace retrystorm

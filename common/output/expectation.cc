@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "common/output/fixed.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
+#include "common/output/style.h"
 #include "model/base/text.h"
 #include "words/words.h"
 

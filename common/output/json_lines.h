@@ -1,7 +1,10 @@
-// A file of JSON Lines: one object per line. A reader sees each line soon after it is written.
+// A file of JSON Lines: one object per line, the first one of the program and its version. A reader sees each line soon
+// after it is written.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -10,6 +13,26 @@
 #include "common/output/output_queue.h"
 
 namespace retrystorm {
+
+// "1.0.0"
+extern const char* const kVersion;
+
+// The commit that was built: "2f76069a1", or "2f76069a1-dirty" if files differed from it when CMake
+// configured the build, or "" if it is not known.
+extern const char* const kRevision;
+
+// "retrystorm 1.0.0 (2f76069a1)"
+std::string version_text();
+
+// The program, its version, the command that repeats the run, and every option. `started_at` is the
+// wall-clock time at `t` = 0. Readers can use it to align files of programs that were started at
+// different times. Virtual time has none.
+nlohmann::ordered_json start_json(
+    const std::string& program, const std::string& command, const nlohmann::ordered_json& options,
+    std::optional<std::chrono::system_clock::time_point> started_at = std::nullopt);
+
+// "# simulate --runs=9, retrystorm 1.0.0 (2f76069a1), seed 5", in one line whatever the command is.
+std::string csv_comment(const std::string& command, std::uint64_t seed);
 
 // A separate thread writes to the file, so that a disk that hangs, or a pipe whose reader has
 // stopped, does not block the caller. Not safe for concurrent use, except for `stop_waiting`.

@@ -1,10 +1,15 @@
 #include "common/output/line_report.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
 
-#include "common/output/figures_text.h"
 #include "common/output/report.h"
+#include "words/words.h"
 
 namespace retrystorm {
 
@@ -33,6 +38,97 @@ void ServiceLineReport::on_interval(Duration t, Duration /*window*/,
                  system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(t)),
                  Zone::kUtc);
   out_ << server_line(stamp, interval) << std::endl;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool ends_with_unit(const std::string& name, std::string_view unit) {
+  return name.ends_with('_' + std::string(unit)) ||
+         name.find('_' + std::string(unit) + '_') != name.npos;
+}
+
+std::string value_text(const std::string& name, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number()) return value.is_null() ? "-" : value.dump();
+  const double number = value.get<double>();
+  if (name.find("share") != name.npos || name.starts_with("success")) return share_words(number);
+  if (ends_with_unit(name, "ms")) return time_words(from_seconds(number / 1e3));
+  const bool is_rate = name.find("per_s") != name.npos;
+  return !is_rate && name.ends_with("_s") ? time_words(from_seconds(number)) : number_words(number);
+}
+
+}  // namespace
+
+std::string figures_text(const Summary& summary, const Style& style) {
+  // A name without its phase, and its values in the phases; the fourth is of the whole run.
+  constexpr std::size_t kWhole = kPhaseNames.size();
+  using Values = std::array<std::string, kWhole + 1>;
+  std::vector<std::string> order;
+  std::map<std::string, Values> rows;
+  const Json all = summary_json(summary).flatten();
+  for (const auto& [pointer, value] : all.items()) {
+    std::string name = pointer.substr(1);
+    std::replace(name.begin(), name.end(), '/', '_');
+    const auto begins = [&name](std::string_view part) { return name.starts_with(part); };
+    if (begins("causes") || begins("services") || begins("type") || begins("verdict") ||
+        begins("reason") || value.is_object() || value.is_array()) {
+      continue;
+    }
+    // The upper end of a time that may be more.
+    const bool or_more = name.ends_with("_high");
+    if (or_more) name.resize(name.size() - std::string_view("_high").size());
+    std::size_t place = kWhole;
+    const std::string unit_of = name;
+    for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
+      const std::string phase = '_' + std::string(kPhaseNames[i]);
+      const std::size_t at = name.find(phase);
+      if (at == name.npos) continue;
+      name.erase(at, phase.size());
+      place = i;
+    }
+    const std::string shown = figure_words(name);
+    const auto [row, is_new] = rows.try_emplace(shown);
+    if (is_new) order.push_back(shown);
+    std::string& text = row->second[place];
+    if (!or_more) {
+      text = value_text(unit_of, value);
+    } else if (value.is_null() && text != "-") {
+      text.insert(0, ">");
+    }
+  }
+
+  std::string text =
+      fitted("",
+             words_of({"figures-title",
+                       {{"title", summary.title},
+                        {"callers", callers_text(summary.clients, summary.arrival_rate)},
+                        {"seed", std::to_string(summary.seed)},
+                        {"time", summary.elapsed}}}),
+             style);
+  constexpr std::size_t kName = 28, kValue = 16;
+  const auto put = [&text](const std::string& cell, std::size_t width) {
+    text += cell + std::string(width - std::min(columns_of(cell), width), ' ');
+  };
+  if (summary.phases) {
+    put("", kName + 2);
+    for (const char* when : {"figures-before", "figures-during", "figures-after"}) {
+      put(words_of(when), kValue);
+    }
+    text += words_of("figures-whole") + '\n';
+  }
+  for (const std::string& name : order) {
+    const Values& values = rows.at(name);
+    const auto says_nothing = [](const std::string& value) {
+      return value.empty() || value == "-";
+    };
+    if (std::all_of(values.begin(), values.end(), says_nothing)) continue;
+    put("  " + name, kName + 2);
+    for (std::size_t i = 0; summary.phases && i < kWhole; ++i) put(values[i], kValue);
+    text += values[kWhole] + '\n';
+  }
+  return text;
 }
 
 }  // namespace retrystorm

@@ -51,4 +51,7 @@ class ServiceLineReport final : public ServiceObserver {
   const Stamp stamp_;
 };
 
+// Several lines, the last with its newline.
+std::string figures_text(const Summary& summary, const Style& style);
+
 }  // namespace retrystorm

@@ -1,12 +1,31 @@
-// How text for people looks on a stream: colour, Unicode, width. Each stream by itself.
+// How text for people looks on a stream: colour, Unicode, width, digits. Each stream by itself.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace retrystorm {
+
+// The number with this many digits after the decimal point.
+inline std::string fixed(double value, int digits) {
+  std::array<char, 400> text{};  // the greatest number has 309 digits before its decimal point
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+// A share in percent: "12.5 %".
+inline std::string percent(double share, int digits) {
+  return fixed(100 * share, digits) + " %";
+}
+
+// The same in a narrow table: "12.5%".
+inline std::string narrow_percent(double share, int digits) {
+  return fixed(100 * share, digits) + '%';
+}
 
 enum class ColorWish { kAuto, kAlways, kNever };
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "model/graph/graph_options.h"
+#include "model/graph/topology.h"
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
 #include "study/domain.h"

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "model/base/text.h"
-#include "model/graph/call_plan.h"
-#include "model/graph/graph_options.h"
+#include "model/graph/topology.h"
 #include "simulator/graph/topology_options.h"
 
 namespace retrystorm {

@@ -7,7 +7,7 @@ const {duration, number} = Retrystorm;
 const LEFT = 54, RIGHT = 14, TOP = 16, BOTTOM = 34; // pixels around the curve
 const MOST_BOXES = 40;
 
-// The delay of a request in seconds at a concurrency, as in model/service/service_curve.cc.
+// The delay of a request in seconds at a concurrency, as in model/service/service_time.cc.
 export function curveDelay({base, limit, factor, k}, concurrency) {
   return concurrency <= limit ? base : base * factor ** ((concurrency - limit) / k);
 }

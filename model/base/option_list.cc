@@ -5,8 +5,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "model/base/better_names.h"
-
 namespace retrystorm {
 
 Option& Option::with_unit(std::string what) {

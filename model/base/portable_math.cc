@@ -1,10 +1,12 @@
 #include "model/base/portable_math.h"
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
 namespace retrystorm {
+
 namespace {
 
 // ln 2 in two parts. The lowest 21 bits of the first part are zero, so its product with an exponent
@@ -57,6 +59,12 @@ double exponential(double x) {
   for (int n = 14; n >= 1; --n) series = series * r / n + 1;
   // In two steps, because k may be 1024: 2^1024 does not fit in a double, but the product may.
   return series * power_of_two(k / 2) * power_of_two(k - k / 2);
+}
+
+double normal_quantile(double p) {
+  const auto [low, high] =
+      find_crossing(-6, 6, [p](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2 < p; });
+  return (low + high) / 2;
 }
 
 }  // namespace retrystorm

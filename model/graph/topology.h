@@ -1,16 +1,45 @@
-// Services behind services: which service calls which, and how.
+// Services behind services: which service calls which, and how; the plans of calls as text, and the options.
 #pragma once
 
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "model/graph/call_plan.h"
+#include "model/base/option_list.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
 
 namespace retrystorm {
+
+// A call, made `times` times, one after the other.
+struct PlannedCall {
+  std::size_t to = 0;  // as the plan's owner numbers those that are called
+  std::size_t times = 1;
+  bool optional = false;  // if it fails, the request goes on without its answer
+  double share = 1;       // of the requests that need it
+};
+
+// The calls of a group are made at once, and the groups one after the other.
+using CallPlan = std::vector<std::vector<PlannedCall>>;
+
+// The same with names.
+struct NamedCall {
+  std::string to{};
+  PlannedCall call{};
+};
+using NamedPlan = std::vector<std::vector<NamedCall>>;
+
+// Parses a plan: groups are separated by ',', calls that are made at once by '&', and a number after '&' stands
+// for so many of the call before it ("shard&100"). After a name may stand '?' (optional), '*2' (twice, one after
+// the other) and '@0.1' (of one request in ten). Throws std::invalid_argument with a readable message.
+// `check_name` throws it if what stands for a service is none.
+NamedPlan parse_calls(std::string_view text, void (*check_name)(std::string_view) = nullptr);
+
+// Throws std::invalid_argument with a readable message if the text is no name of a service: at most 32
+// letters, digits, '-' and '_', the first a letter, and not "clients".
+void check_service_name(std::string_view text);
 
 // Does a worker wait for the answers of the services that it calls?
 enum class Waiting {
@@ -95,5 +124,17 @@ struct Topology {
     return count;
   }
 };
+
+void declare_waiting(OptionList& options, Waiting& waiting, std::string help);
+void declare_deadline(OptionList& options, DeadlinePropagation& deadline, std::string help);
+
+// How a service makes its calls, but for the calls themselves and the options of any service.
+void declare_calling_options(OptionList& options, GraphNode& node);
+
+// The calls of one service to another.
+void declare_edge_options(OptionList& options, GraphEdge& edge);
+
+// Clients of one kind.
+void declare_clients_options(OptionList& options, GraphEdge& edge);
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// Backoff: how long a client waits before a retry. A wait is computed by growth, then jittered.
+// How long a client waits before a retry: the backoff of a request, and what the server's `Retry-After` changes of it.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/base/random.h"
+#include "model/retry/attempt.h"
 #include "model/retry/jitter.h"
-#include "model/retry/retry_state.h"
 
 namespace retrystorm {
 
@@ -86,5 +86,29 @@ class Backoff {
   BackoffSettings settings_;
   std::optional<Duration> constant_;
 };
+
+// With h the hint and w the wait computed by the backoff:
+enum class HintUse {
+  kIgnore,   // w
+  kReplace,  // h (go-retryablehttp, .NET, urllib3)
+  kAtLeast,  // max(w, h) (Azure)
+  kClamp,    // h, bounded by w and w + 5 s (AWS SDKs since 2026, for their own header)
+  kSpread,   // h + u * h/2, u uniform in [0, 1) (Envoy): spreads clients with equal hints
+};
+
+struct HintUseSettings {
+  HintUse use = HintUse::kIgnore;
+  Duration longest = Duration::max();  // longer hints are cut to this
+};
+
+void declare_options(OptionList& options, HintUseSettings& settings);
+
+// Adds the options that were given but have no effect. `defaults`: the strategy's own values.
+void find_unused(UnusedOptions& unused, const HintUseSettings& settings,
+                 const HintUseSettings& defaults);
+
+// The wait before a retry. Draws a random number only if one is needed.
+Duration with_hint(const HintUseSettings& settings, Duration wait, std::optional<Duration> hint,
+                   Random& random);
 
 }  // namespace retrystorm

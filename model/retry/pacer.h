@@ -7,7 +7,7 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/base/random.h"
-#include "model/retry/retry_state.h"
+#include "model/retry/attempt.h"
 
 namespace retrystorm {
 

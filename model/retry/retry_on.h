@@ -1,11 +1,15 @@
-// Which failures are retried. Any other failure ends the request at once.
+// Which failures are retried, and how often at most.
 #pragma once
 
 #include <bitset>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
-#include "model/retry/attempt_result.h"
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/retry/attempt.h"
 
 namespace retrystorm {
 
@@ -30,5 +34,29 @@ struct RetryOn {
 // the values of a sweep. Throws std::invalid_argument with a readable message.
 RetryOn parse_retry_on(std::string_view text);
 std::string to_string(const RetryOn& retry_on);
+
+// What happens to a request whose next wait would end after its deadline.
+enum class DeadlineCheck {
+  kBeforeWait,  // it is given up at once (google-api-core, cenkalti/backoff)
+  kAtEnd,       // it waits, and is given up at the deadline (gRPC, Polly, Envoy)
+};
+
+struct LimitSettings {
+  static constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
+
+  RetryOn retry_on = parse_retry_on("408+429+5xx-501+transport+timeout");
+  std::uint32_t max_retries = kUnlimited;
+  // Deadline of the whole request, counted from when its first attempt was asked for. It also
+  // bounds the length of each attempt. `Duration::max()` = none.
+  Duration deadline = Duration::max();
+  DeadlineCheck deadline_check = DeadlineCheck::kBeforeWait;
+
+  bool has_deadline() const { return deadline != Duration::max(); }
+};
+
+void declare_options(OptionList& options, LimitSettings& settings);
+
+void find_unused(UnusedOptions& unused, const LimitSettings& settings,
+                 const LimitSettings& defaults);
 
 }  // namespace retrystorm

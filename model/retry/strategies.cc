@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "model/retry/strategy_files.h"
-
 namespace retrystorm {
+
 namespace {
 
 // The rest of the line that begins with `label`, in the comments at the head of the file.
@@ -43,6 +42,107 @@ const NamedStrategy* find_strategy(std::string_view name) {
     if (each.name == name) return &each;
   }
   return nullptr;
+}
+
+namespace {
+
+bool is_of_its_name(RetrySettings settings) {
+  RetrySettings named = retry_settings(settings.strategy);
+  OptionList ours, theirs;
+  declare_options(ours, settings);
+  declare_options(theirs, named);
+  for (std::size_t i = 0; i < ours.all().size(); ++i) {
+    if (ours.all()[i].get() != theirs.all()[i].get()) return false;
+  }
+  return true;
+}
+
+// "exponential from 100ms x 2 up to 5m, full jitter"
+std::string waits(const BackoffSettings& backoff) {
+  const std::string base = brief_duration(backoff.base);
+  const std::string cap =
+      backoff.cap == Duration::max() ? "" : " up to " + brief_duration(backoff.cap);
+  const std::string jitter = to_string(backoff.jitter);
+  if (backoff.jitter.is_growth()) return jitter + " from " + base + cap;
+  std::string text;
+  switch (backoff.growth) {
+    case Growth::kNone:
+      return "at once";
+    case Growth::kConstant:
+      text = "constant " + base;
+      break;
+    case Growth::kLinear:
+      text = "linear from " + base + " by " + brief_duration(backoff.step) + cap;
+      break;
+    case Growth::kExponential:
+      text = "exponential from " + base + " x " + print_number(backoff.factor) + cap;
+      break;
+    case Growth::kTable:
+      text = "table from " + base + cap;
+      break;
+  }
+  return backoff.jitter.kind == Jitter::Kind::kNone ? text : text + ", " + jitter + " jitter";
+}
+
+std::string budget(const BudgetSettings& settings) {
+  if (settings.name != "sre") return "budget " + std::string(settings.name);
+  return "budget " + print_number(100 * settings.deposit) + " %";
+}
+
+std::string hedges(const HedgeSettings& settings) {
+  if (settings.on == HedgeOn::kTimeout) return "retries beside late attempts";
+  const std::string after = settings.percentile > 0 ? 'p' + print_number(settings.percentile)
+                                                    : brief_duration(settings.delay);
+  return (settings.most == 1 ? "1 hedge" : std::to_string(settings.most) + " hedges") + " after " +
+         after;
+}
+
+}  // namespace
+
+std::string retries_title(const RetrySettings& settings) {
+  return is_of_its_name(settings) ? settings.strategy + " retries" : retries_in_words(settings);
+}
+
+std::string retries_in_words(const RetrySettings& settings) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const LimitSettings& limit = settings.limit;
+  if (settings.pacer.on) {
+    add("paced from " + brief_duration(settings.pacer.initial_interval) + " x " +
+        print_number(settings.pacer.up_multiplier));
+  } else if (limit.max_retries > 0) {
+    add(waits(settings.backoff));
+  }
+  switch (limit.max_retries) {
+    case 0:
+      add("no retries");
+      break;
+    case 1:
+      add("1 retry");
+      break;
+    case LimitSettings::kUnlimited:
+      add("any number of retries");
+      break;
+    default:
+      add(std::to_string(limit.max_retries) + " retries");
+  }
+  if (settings.hedge.any()) add(hedges(settings.hedge));
+  if (limit.has_deadline()) add("deadline " + brief_duration(limit.deadline));
+  const ProcessSettings& process = settings.process;
+  if (process.budget.kind != BudgetSettings::Kind::kNone) add(budget(process.budget));
+  if (process.breaker.on) add("breaker " + std::string(process.breaker.name));
+  if (process.throttle.on) add("throttle " + std::string(process.throttle.name));
+  if (process.retry_switch.on()) add("a retry switch");
+  using Limit = ConcurrencyLimitSettings::Kind;
+  if (process.concurrency_limit.kind != Limit::kNone) add("a concurrency limit");
+  using Rate = ClientRateSettings::Kind;
+  if (process.client_rate.kind == Rate::kFixed) {
+    const double rate = process.client_rate.rate;
+    add(print_number(rate < 100 ? to_digits(rate, 3) : rate) + "/s for a process");
+  } else if (process.client_rate.kind != Rate::kNone) {
+    add("a client rate");
+  }
+  return text;
 }
 
 }  // namespace retrystorm

@@ -47,13 +47,23 @@ class ClientBehaviour {
   }
   // The same for a result that was recorded: see RetryPolicy.
   NextAttempt after_recorded(TimePoint now, const AttemptResult& result, RetryState& state,
-                             RetryProcess* process, Random& random, RetryMetrics& metrics) const;
+                             RetryProcess* process, Random& random, RetryMetrics& metrics) const {
+    return next(policy_.after_recorded(now, result, state, process, random, metrics), state,
+                random);
+  }
+
   // The same for a request that begins because its client has just lost its connection: as if its
   // first attempt had failed at once. It has no attempt before the wait that follows.
   NextAttempt after_loss(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
-                         RetryMetrics& metrics) const;
+                         RetryMetrics& metrics) const {
+    RetryPolicy::begin(state, now);
+    return after(now, not_connected(Duration::zero(), NoAnswer::kReset), state, process, random,
+                 metrics);
+  }
   NextAttempt after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
-                            RetryProcess* process, Random& random, RetryMetrics& metrics) const;
+                            RetryProcess* process, Random& random, RetryMetrics& metrics) const {
+    return next(policy_.after_refusal(now, why, state, process, random, metrics), state, random);
+  }
 
  private:
   Duration think(RetryState& state, Random& random) const {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "model/base/duration.h"
-#include "model/base/fifo.h"
+#include "model/base/queues.h"
 #include "model/run/connections.h"
 
 namespace retrystorm {

@@ -8,10 +8,8 @@
 #include <string_view>
 
 #include "model/base/duration.h"
-#include "model/base/outcome.h"
-#include "model/retry/attempt_result.h"
-#include "model/retry/give_up.h"
-#include "model/service/kernel_state.h"
+#include "model/retry/attempt.h"
+#include "model/service/service_observer.h"
 
 namespace retrystorm {
 

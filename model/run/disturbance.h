@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "model/base/option_list.h"
-#include "model/service/conditions.h"
+#include "model/service/service_options.h"
 
 namespace retrystorm {
 
@@ -24,7 +24,7 @@ struct Disturbance {
     kCapacity,   // the service has `value` times its capacity
     kThrottle,   // the service admits `value` requests a second
     kLoad,       // the clients offer `value` times the load
-    kReconnect,  // all clients lose their connection at its beginning (see reconnect.h)
+    kReconnect,  // all clients lose their connection at its beginning (see connections.h)
     kCommand,    // made by the user's commands
   };
 

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/base/crossing.h"
 #include "model/base/portable_math.h"
-#include "model/retry/attempt_result.h"
-#include "model/retry/hint_use.h"
-#include "model/retry/median_waits.h"
-#include "model/run/outlook_warnings.h"
+#include "model/retry/attempt.h"
+#include "model/retry/backoff.h"
+#include "model/retry/schedule.h"
 #include "model/run/storm.h"
-#include "model/service/conditions.h"
+#include "model/service/service_options.h"
 
 namespace retrystorm {
 namespace {

@@ -211,4 +211,17 @@ std::string readable(Duration duration);
 // without a limit.
 Duration longest_request(const RetrySettings& retry, Duration timeout);
 
+class Storm;
+
+// Adds the warnings to an outlook that is otherwise complete.
+void warn(Outlook& outlook, const Storm& storm);
+
+// Parts of that: of retries alone, without any service ...
+Statements warnings_of(const RetrySettings& retry);
+
+// ... and of the calls of a service whose capacity is known: their client rate or their connections let
+// through less than is wanted, or most of them are hedged.
+Statements warnings_of_limited_calls(const Outlook& outlook);
+Statements warnings_of_hedges(const Outlook& outlook);
+
 }  // namespace retrystorm

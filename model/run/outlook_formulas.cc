@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "model/base/crossing.h"
 #include "model/base/portable_math.h"
 
 namespace retrystorm {

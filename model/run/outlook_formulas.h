@@ -11,8 +11,8 @@
 
 #include "model/base/duration.h"
 #include "model/base/random.h"
-#include "model/retry/attempt_result.h"
-#include "model/retry/budget_settings.h"
+#include "model/retry/attempt.h"
+#include "model/retry/budgets.h"
 #include "model/run/disturbance.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"

@@ -1,7 +1,8 @@
-#include "model/run/outlook_warnings.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "model/run/outlook.h"
+#include "model/run/storm.h"
 
 namespace retrystorm {
 namespace {

@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/retry/attempt_result.h"
-#include "model/retry/give_up.h"
+#include "model/retry/attempt.h"
 #include "model/retry/process_parts.h"
 #include "model/run/client_behaviour.h"
 

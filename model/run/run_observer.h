@@ -9,14 +9,13 @@
 
 #include "model/base/duration.h"
 #include "model/retry/retry_policy.h"
+#include "model/run/connections.h"
 #include "model/run/counts.h"
 #include "model/run/graph_report.h"
-#include "model/run/job.h"
-#include "model/run/reconnect.h"
 #include "model/run/recovery.h"
 #include "model/run/request_trace.h"
-#include "model/run/run_latencies.h"
 #include "model/run/run_phases.h"
+#include "model/run/workload.h"
 #include "model/service/service_observer.h"
 
 namespace retrystorm {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "model/base/crossing.h"
+#include "model/base/portable_math.h"
 
 namespace retrystorm {
 namespace {

@@ -8,6 +8,45 @@
 #include "model/retry/strategies.h"
 
 namespace retrystorm {
+
+void declare_options(OptionList& options, JobSettings& settings) {
+  options.group("Job: tasks that workers complete");
+  options.count("tasks", settings.tasks, "how many tasks there are", 1, 1'000'000'000)
+      .with_unit("tasks");
+  options
+      .count("calls", settings.calls, "how many calls each task makes, one after the other", 1,
+             1'000'000'000)
+      .with_unit("calls");
+  options.duration("workers-start", settings.workers_start,
+                   "how long after one worker the next one starts; there are at most --clients "
+                   "workers");
+}
+
+std::optional<Duration> Job::next_start() const {
+  const std::size_t came = calls_left_.size();
+  if (tasks_left_ == 0 || came == most_) return std::nullopt;
+  return scale(settings_.workers_start, static_cast<double>(came));
+}
+
+std::size_t Job::start() {
+  --tasks_left_;
+  ++present_;
+  calls_left_.push_back(settings_.calls);
+  return calls_left_.size() - 1;
+}
+
+bool Job::next_call(std::size_t worker) {
+  ++done_;
+  if (--calls_left_[worker] > 0) return true;
+  if (tasks_left_ == 0) {
+    --present_;
+    return false;
+  }
+  --tasks_left_;
+  calls_left_[worker] = settings_.calls;
+  return true;
+}
+
 namespace {
 
 constexpr std::size_t kClientsPerProcess = 100;
@@ -252,6 +291,27 @@ void check(const WorkloadOptions& workload) {
   }
   check(workload.connections, workload.timeout);
   check_hedges(workload);
+}
+
+void imply(const std::function<bool(std::string_view option)>& given,
+           const std::function<void(const std::string& target, const std::string& value)>& set) {
+  const bool many_services = given("chain") || given("topology");
+  for (const std::string_view target : {"arrivals", "service"}) {
+    if (given(target) || (target == "service" && many_services)) continue;
+    const Implied* first = nullptr;
+    for (const Implied& each : kImplied) {
+      if (each.target != target || !given(each.option)) continue;
+      if (first != nullptr && first->value != each.value) {
+        const std::string name(target), other(each.option);
+        throw std::invalid_argument(std::string(first->option) + ": of " + name + '=' +
+                                    std::string(first->value) + ", and --" + other + " of " + name +
+                                    '=' + std::string(each.value) + ": give one of them, or --" +
+                                    name);
+      }
+      if (first == nullptr) first = &each;
+    }
+    if (first != nullptr) set(std::string(target), std::string(first->value));
+  }
 }
 
 }  // namespace retrystorm

@@ -1,21 +1,101 @@
-// The clients of a run: their number, load, patience and retries.
+// The clients of a run: their number, load, patience and retries; jobs, open arrivals, and the options that imply a workload.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
+#include "model/base/random.h"
 #include "model/retry/retry_settings.h"
 #include "model/run/connections.h"
 #include "model/run/disturbance.h"
-#include "model/run/job.h"
-#include "model/run/reconnect.h"
 
 namespace retrystorm {
+
+struct JobSettings {
+  std::uint64_t tasks = 200;
+  std::uint64_t calls = 1000;                        // per task, one after the other
+  Duration workers_start = std::chrono::seconds(3);  // between the starts of two workers
+};
+
+void declare_options(OptionList& options, JobSettings& settings);
+
+// The result of a job.
+struct JobResult {
+  JobSettings settings{};
+  std::optional<Duration> makespan{};  // from the start to the end of the last call, if reached
+  std::uint64_t done = 0;              // finished calls, including those given up
+
+  std::uint64_t calls() const {
+    return std::uint64_t{settings.tasks} * settings.calls;
+  }  // of all tasks
+};
+
+// Assigns tasks to workers, and knows when the job is done. Workers are numbered from 0 in the
+// order in which they start. The class has no clock. Not thread-safe.
+class Job {
+ public:
+  // `most`: the greatest number of workers.
+  Job(const JobSettings& settings, std::size_t most)
+      : settings_(settings), most_(most), tasks_left_(settings.tasks) {}
+
+  // When the next worker starts, counted from the start of the job. Empty when no more will start.
+  std::optional<Duration> next_start() const;
+
+  // Starts the next worker, which takes the next task. Call only while `next_start` has a value.
+  // Returns the worker's number.
+  std::size_t start();
+
+  // Ends a worker's call. Returns true if it has another call, of the same task or of the next one.
+  // Otherwise the worker leaves.
+  bool next_call(std::size_t worker);
+
+  // The workers that have started and not left.
+  std::size_t present() const { return present_; }
+  bool all_done() const { return present_ == 0 && tasks_left_ == 0; }
+
+  // `elapsed`: from the start until now. If the job is done, this is the makespan.
+  JobResult result(Duration elapsed) const {
+    return {.settings = settings_,
+            .makespan = all_done() ? std::optional(elapsed) : std::nullopt,
+            .done = done_};
+  }
+
+ private:
+  JobSettings settings_;
+  std::size_t most_;
+  std::uint64_t tasks_left_;
+  std::uint64_t done_ = 0;
+  std::size_t present_ = 0;
+  std::vector<std::uint64_t> calls_left_;  // of each worker's current task
+};
+
+// The times between arrivals. They have a separate random stream, independent of the requests. The
+// n-th request to arrive (from 0) draws from `ClientRandom(seed, n)`. Not thread-safe.
+class OpenArrivals {
+ public:
+  // `rate` > 0: mean requests per second.
+  OpenArrivals(std::uint64_t seed, double rate)
+      : random_(seed, kStream), mean_(from_seconds(1 / rate)) {}
+
+  // The time until the next arrival, counted from the last one, or from the start of the run.
+  Duration next_gap() { return random_.exponential(mean_); }
+
+ private:
+  static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 1;
+
+  ClientRandom random_;
+  Duration mean_;
+};
 
 // Where requests come from.
 enum class Arrivals {
@@ -91,5 +171,28 @@ void find_unused_of_reconnects(UnusedOptions& unused, const WorkloadOptions& wor
                                const std::optional<Disturbance>& outage);
 // Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const WorkloadOptions& workload);
+
+struct Implied {
+  std::string_view option, target, value;
+};
+
+// Those of the default values imply nothing new, but contradict the others.
+inline constexpr std::array kImplied{
+    Implied{"rate", "arrivals", "open"},
+    Implied{"tasks", "arrivals", "job"},
+    Implied{"lambda", "arrivals", "closed"},
+    Implied{"workers", "service", "workers"},
+    Implied{"service-time", "service", "workers"},
+    Implied{"base-delay", "service", "curve"},
+    Implied{"limit", "service", "curve"},
+    Implied{"curve-factor", "service", "curve"},
+    Implied{"k", "service", "curve"},
+};
+
+// Calls `set` for each target that is implied and not given. `given`: is this option given, by any of its names?
+// Services behind services have their own workers, so nothing is implied there. Throws std::invalid_argument if two
+// given options imply different values.
+void imply(const std::function<bool(std::string_view option)>& given,
+           const std::function<void(const std::string& target, const std::string& value)>& set);
 
 }  // namespace retrystorm

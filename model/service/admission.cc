@@ -1,8 +1,96 @@
 #include "model/service/admission.h"
 
+#include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 namespace retrystorm {
+
+void declare_options(OptionList& options, ErrorSettings& settings) {
+  options.number("error-share", settings.share,
+                 "the share of admitted requests that get --error-status; 0 = none", 0, 1);
+  options
+      .count("error-status", settings.status, "the HTTP status of these errors", kLeastErrorStatus,
+             kMostErrorStatus)
+      .with_range("400", "599");
+  options.choice<ErrorAfter>(
+      "error-after", settings.after,
+      {{"admission", ErrorAfter::kAdmission}, {"service", ErrorAfter::kService}},
+      "whether they are answered when they are admitted, or when they have been served like the others");
+}
+
+void find_unused(UnusedOptions& unused, const ErrorSettings& settings) {
+  if (settings.share == 0)
+    find_unused<ErrorSettings>(unused, settings, {}, "without --error-share");
+}
+
+namespace {
+
+using Seconds = std::chrono::seconds;
+
+// Rounds up to whole seconds, within the range of both types.
+Seconds whole_seconds(Duration time) {
+  const auto cut = std::chrono::duration_cast<Seconds>(time);
+  return std::max(cut + Seconds(cut < time && time < Duration::max() - Seconds(1) ? 1 : 0),
+                  Seconds(1));
+}
+
+}  // namespace
+
+void declare_options(OptionList& options, HintOfferSettings& settings) {
+  options.choice<HintKind>("hint", settings.kind,
+                           {{"none", HintKind::kNone},
+                            {"computed", HintKind::kComputed},
+                            {"fixed", HintKind::kFixed},
+                            {"spread", HintKind::kSpread}},
+                           "the Retry-After of rejected requests: none, the time until the next "
+                           "token (1 s after shedding), a fixed time, or a random one for each; "
+                           "errors of 429 and 503 have a fixed or random one, too");
+  options.duration("hint-for", settings.least,
+                   "fixed: how long the Retry-After is; spread: how long at least; in whole "
+                   "seconds (rounded up)",
+                   Seconds(1));
+  options.duration("hint-to", settings.most,
+                   "spread: how long the Retry-After is at most; uniform over the whole seconds "
+                   "between",
+                   Seconds(1));
+}
+
+void find_unused(UnusedOptions& unused, const HintOfferSettings& settings) {
+  if (settings.kind == HintKind::kNone || settings.kind == HintKind::kComputed) {
+    find_unused<HintOfferSettings>(unused, settings, {}, "without --hint=fixed or --hint=spread",
+                                   {"hint-for", "hint-to"});
+  } else if (settings.kind == HintKind::kFixed) {
+    find_unused<HintOfferSettings>(unused, settings, {}, "without --hint=spread", {"hint-to"});
+  }
+}
+
+void check(const HintOfferSettings& settings) {
+  if (settings.kind == HintKind::kSpread && settings.most < settings.least) {
+    throw std::invalid_argument(
+        "hint-to is shorter than hint-for: " + format_duration(settings.most) + " and " +
+        format_duration(settings.least));
+  }
+}
+
+Duration offered_hint(const HintOfferSettings& settings, Duration computed, Random& random) {
+  const Seconds least = whole_seconds(settings.least);
+  switch (settings.kind) {
+    case HintKind::kNone:
+      return Duration::zero();
+    case HintKind::kComputed:
+      return whole_seconds(computed);
+    case HintKind::kFixed:
+      return least;
+    case HintKind::kSpread: {
+      const Seconds range = whole_seconds(settings.most) - least;
+      const auto values = static_cast<double>(range.count() + 1);
+      return least + std::min(range, Seconds(static_cast<Seconds::rep>(values * random.uniform())));
+    }
+  }
+  return Duration::zero();
+}
+
 namespace {
 
 constexpr Duration kAfterShedding = std::chrono::seconds(1);

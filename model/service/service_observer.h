@@ -8,11 +8,16 @@
 
 #include "model/base/duration.h"
 #include "model/base/latency.h"
-#include "model/service/kernel_state.h"
+#include "model/service/admission.h"
 #include "model/service/rate_limit.h"
-#include "model/service/rejection.h"
 
 namespace retrystorm {
+
+struct KernelState {
+  std::size_t accept_queue = 0;  // connections that are not accepted
+  std::size_t unread = 0;        // attempts on accepted connections; only an engine that sees them
+  std::uint64_t no_room = 0;     // SYNs dropped since the start, because the accept queue was full
+};
 
 // Counts of requests, since the start or between two moments.
 struct ServiceCounts {

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/base/fifo.h"
-#include "model/base/prefetch.h"
-#include "model/service/service_curve.h"
+#include "model/base/queues.h"
+#include "model/service/service_time.h"
 
 namespace retrystorm {
 

@@ -11,14 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "model/base/agenda.h"
 #include "model/base/duration.h"
-#include "model/base/fifo.h"
-#include "model/base/prefetch.h"
+#include "model/base/queues.h"
 #include "model/base/random.h"
-#include "model/service/queue_drop.h"
-#include "model/service/rejection.h"
-#include "model/service/worker_settings.h"
+#include "model/service/admission.h"
+#include "model/service/queue_rules.h"
 
 namespace retrystorm {
 

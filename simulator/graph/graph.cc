@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "model/retry/title.h"
+#include "model/retry/strategies.h"
 
 namespace retrystorm {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "model/base/duration.h"
 #include "model/run/outlook.h"
-#include "model/run/outlook_warnings.h"
 
 namespace retrystorm {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "model/graph/graph_options.h"
+#include "model/graph/topology.h"
 #include "simulator/graph/topology_options.h"
 
 namespace retrystorm {

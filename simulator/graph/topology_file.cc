@@ -8,8 +8,8 @@
 
 #include "common/os/foreign_file.h"
 #include "model/base/text.h"
-#include "model/graph/graph_options.h"
-#include "model/run/implied.h"
+#include "model/graph/topology.h"
+#include "model/run/workload.h"
 #include "simulator/graph/topology_options.h"
 
 namespace retrystorm {

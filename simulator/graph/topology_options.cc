@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "model/base/text.h"
-#include "model/graph/graph_options.h"
+#include "model/graph/topology.h"
 #include "simulator/graph/overruled_options.h"
 
 namespace retrystorm {

@@ -1,10 +1,10 @@
 // The header Retry-After, from any server: either nothing, or a wait that can be added to a time.
-#include "common/http/retry_after.h"
-
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+
+#include "common/http/headers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace retrystorm;

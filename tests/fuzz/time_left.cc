@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "common/http/deadline_header.h"
+#include "common/http/headers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace retrystorm;

@@ -1,10 +1,10 @@
 // URLs: either refused with a sentence, or split into usable parts.
-#include "common/http/url.h"
-
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+
+#include "common/http/http_request.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace retrystorm;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/graph/call_plan.h"
+#include "model/graph/topology.h"
 
 namespace retrystorm {
 namespace {

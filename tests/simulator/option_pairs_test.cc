@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/output/line_report.h"
-#include "model/base/fifo.h"
+#include "model/base/queues.h"
 #include "model/base/random.h"
 #include "model/retry/strategies.h"
 #include "model/service/service.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/retry/schedule.h"
-#include "model/run/outlook_warnings.h"
+#include "model/run/outlook.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/scenario_settings.h"

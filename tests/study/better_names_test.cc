@@ -1,5 +1,3 @@
-#include "model/base/better_names.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <string_view>
 
 #include "common/read_settings.h"
+#include "model/base/option_list.h"
 #include "study/named_options.h"
 #include "tests/support/temp_dir.h"
 

@@ -6,7 +6,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
-#include "model/retry/attempt_result.h"
+#include "model/retry/attempt.h"
 
 namespace retrystorm::test {
 

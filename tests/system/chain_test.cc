@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/http/deadline_header.h"
+#include "common/http/headers.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/http/url.h"
-#include "model/run/open_arrivals.h"
+#include "common/http/http_request.h"
+#include "model/run/workload.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/scenario_settings.h"

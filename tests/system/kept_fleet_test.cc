@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "client/fleet.h"
-#include "common/http/url.h"
+#include "common/http/http_request.h"
 #include "tests/support/child_process.h"
 #include "tests/support/http2_peer.h"
 #include "tests/support/scenario_settings.h"

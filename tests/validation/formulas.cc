@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "model/base/crossing.h"
-#include "model/service/service_curve.h"
+#include "model/base/portable_math.h"
+#include "model/service/service_time.h"
 
 namespace retrystorm::validation {
 

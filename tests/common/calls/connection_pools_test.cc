@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "common/http/connection.h"
-#include "common/http/url.h"
+#include "common/http/http_request.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 

@@ -1,5 +1,3 @@
-#include "common/calls/place_threads.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "common/calls/threads.h"
 #include "tests/support/child_process.h"
 
 namespace retrystorm::test {

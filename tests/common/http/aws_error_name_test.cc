@@ -1,6 +1,6 @@
-#include "common/http/aws_error_name.h"
-
 #include <gtest/gtest.h>
+
+#include "common/http/headers.h"
 
 namespace retrystorm {
 namespace {

@@ -1,8 +1,8 @@
-#include "common/http/deadline_header.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "common/http/headers.h"
 
 namespace retrystorm {
 namespace {

@@ -1,6 +1,6 @@
-#include "common/http/retry_after.h"
-
 #include <gtest/gtest.h>
+
+#include "common/http/headers.h"
 
 namespace retrystorm {
 namespace {

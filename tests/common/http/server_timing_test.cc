@@ -1,6 +1,6 @@
-#include "common/http/server_timing.h"
-
 #include <gtest/gtest.h>
+
+#include "common/http/headers.h"
 
 namespace retrystorm {
 namespace {

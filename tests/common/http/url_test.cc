@@ -1,10 +1,9 @@
-#include "common/http/url.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "common/http/http_request.h"
 #include "tests/support/refusal.h"
 
 namespace retrystorm {

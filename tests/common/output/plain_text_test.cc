@@ -1,9 +1,9 @@
-#include "common/output/plain_text.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <string>
+
+#include "common/output/output_queue.h"
 
 namespace retrystorm {
 namespace {

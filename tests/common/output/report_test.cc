@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/output/answer.h"
-#include "common/output/figures_text.h"
+#include "common/output/line_report.h"
 #include "tests/support/facts.h"
 
 namespace retrystorm {

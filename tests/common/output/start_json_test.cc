@@ -1,11 +1,9 @@
-#include "common/output/start_json.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/output/version.h"
+#include "common/output/json_lines.h"
 
 namespace retrystorm {
 namespace {

@@ -1,9 +1,8 @@
-#include "model/base/agenda.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "model/base/queues.h"
 #include "model/base/random.h"
 
 namespace retrystorm {

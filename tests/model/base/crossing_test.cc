@@ -1,8 +1,8 @@
-#include "model/base/crossing.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "model/base/portable_math.h"
 
 namespace retrystorm {
 namespace {

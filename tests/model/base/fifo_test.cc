@@ -1,8 +1,8 @@
-#include "model/base/fifo.h"
-
 #include <gtest/gtest.h>
 
 #include <deque>
+
+#include "model/base/queues.h"
 
 namespace retrystorm {
 namespace {

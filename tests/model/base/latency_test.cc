@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "model/run/run_latencies.h"
+#include "model/run/run_phases.h"
 
 namespace retrystorm {
 namespace {

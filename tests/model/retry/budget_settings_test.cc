@@ -1,5 +1,3 @@
-#include "model/retry/budget_settings.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +6,7 @@
 #include <string>
 
 #include "model/base/random.h"
-#include "model/retry/concurrent_budget.h"
-#include "model/retry/token_budget.h"
+#include "model/retry/budgets.h"
 #include "tests/support/retry_parts.h"
 
 namespace retrystorm {

@@ -1,5 +1,3 @@
-#include "model/retry/client_rate.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/retry/gates.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"

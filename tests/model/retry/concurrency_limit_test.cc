@@ -1,5 +1,3 @@
-#include "model/retry/concurrency_limit.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/retry/gates.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
 

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/retry/hedge_policy.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/retry_parts.h"
 

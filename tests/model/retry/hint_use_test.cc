@@ -1,7 +1,6 @@
-#include "model/retry/hint_use.h"
-
 #include <gtest/gtest.h>
 
+#include "model/retry/backoff.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/scripted_random.h"
 

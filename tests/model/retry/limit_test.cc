@@ -1,6 +1,4 @@
 // When requests are given up, and why.
-#include "model/retry/limit.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "model/retry/retry_on.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/scenario_settings.h"
 #include "tests/support/scripted_random.h"

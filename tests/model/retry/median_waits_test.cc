@@ -1,6 +1,4 @@
 // Compares median waits with formulas, and checks that they fall with no built-in way to wait.
-#include "model/retry/median_waits.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "model/retry/retry_settings.h"
+#include "model/retry/schedule.h"
 #include "model/retry/strategies.h"
 #include "tests/support/scenario_settings.h"
 

@@ -1,10 +1,9 @@
-#include "model/retry/process_settings.h"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
 #include "model/retry/retry_policy.h"
+#include "model/retry/retry_settings.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
 

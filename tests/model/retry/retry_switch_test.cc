@@ -1,7 +1,6 @@
-#include "model/retry/retry_switch.h"
-
 #include <gtest/gtest.h>
 
+#include "model/retry/process_parts.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"

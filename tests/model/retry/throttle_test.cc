@@ -1,11 +1,10 @@
-#include "model/retry/throttle.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <stdexcept>
 
 #include "model/base/random.h"
+#include "model/retry/gates.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
 

@@ -1,9 +1,8 @@
-#include "model/retry/title.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "model/retry/strategies.h"
 #include "tests/support/scenario_settings.h"
 
 namespace retrystorm {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/run/reconnect.h"
+#include "model/run/connections.h"
 #include "tests/support/scripted_random.h"
 
 namespace retrystorm {

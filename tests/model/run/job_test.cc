@@ -1,6 +1,6 @@
-#include "model/run/job.h"
-
 #include <gtest/gtest.h>
+
+#include "model/run/workload.h"
 
 namespace retrystorm {
 namespace {

@@ -1,9 +1,9 @@
-#include "model/service/conditions.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+
+#include "model/service/service_options.h"
 
 namespace retrystorm {
 namespace {

@@ -1,10 +1,9 @@
-#include "model/service/errors.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "model/service/admission.h"
 #include "tests/support/scripted_random.h"
 
 namespace retrystorm {

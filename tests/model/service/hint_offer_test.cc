@@ -1,11 +1,10 @@
-#include "model/service/hint_offer.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <stdexcept>
 
+#include "model/service/admission.h"
 #include "tests/support/scripted_random.h"
 
 namespace retrystorm {

@@ -1,8 +1,8 @@
-#include "model/service/queue_drop.h"
-
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+
+#include "model/service/queue_rules.h"
 
 namespace retrystorm {
 namespace {

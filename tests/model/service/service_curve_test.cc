@@ -1,9 +1,9 @@
-#include "model/service/service_curve.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "model/service/service_time.h"
 
 namespace retrystorm {
 namespace {

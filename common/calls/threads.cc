@@ -1,0 +1,156 @@
+#include "common/calls/threads.h"
+
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include "common/os/process.h"
+
+namespace retrystorm {
+
+bool PlaceThreads::start(Task task) {
+  std::vector<std::thread> ended;
+  bool started = true;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (stopping_) return false;
+    ended.swap(ended_);
+    if (free_.empty()) {
+      if (places_.size() == most_) return false;
+      free_.push_back(places_.size());
+      places_.emplace_back();
+    }
+    const std::size_t index = free_.back();
+    Place& place = places_[index];
+    if (place.thread.joinable()) {
+      place.given.notify_one();
+    } else {
+      try {
+        place.thread = std::thread(&PlaceThreads::run, this, index, std::ref(place));
+        ++threads_;
+      } catch (const std::system_error&) {
+        started = false;
+      }
+    }
+    if (started) {
+      place.task = std::move(task);
+      free_.pop_back();
+    }
+  }
+  for (std::thread& each : ended) each.join();
+  return started;
+}
+
+void PlaceThreads::run(std::size_t index, Place& place) {
+  std::unique_lock lock(mutex_);
+  const auto wanted = [&] { return place.task || stopping_; };
+  while (place.given.wait_for(lock, idle_time_, wanted) && place.task) {
+    Task task = std::exchange(place.task, nullptr);
+    lock.unlock();
+    task(index);
+    task = nullptr;  // and what it holds
+    lock.lock();
+    free_.push_back(index);
+  }
+  --threads_;
+  if (!stopping_) ended_.push_back(std::move(place.thread));
+}
+
+void PlaceThreads::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    for (Place& each : places_) each.given.notify_one();
+  }
+  // From now on no thread touches these any more.
+  for (std::thread& each : ended_) each.join();
+  for (Place& each : places_) {
+    if (each.thread.joinable()) each.thread.join();
+  }
+  ended_.clear();
+}
+
+std::size_t PlaceThreads::size() const {
+  const std::scoped_lock lock(mutex_);
+  return threads_;
+}
+
+bool TaskThreads::start(Task task) {
+  const std::scoped_lock lock(mutex_);
+  if (idle_ <= tasks_.size()) {
+    try {
+      threads_.emplace_back(&TaskThreads::run, this);
+    } catch (const std::system_error&) {
+      return false;
+    }
+    ++idle_;
+  }
+  tasks_.push_back(std::move(task));
+  given_.notify_one();
+  return true;
+}
+
+void TaskThreads::run() {
+  HttpAttempt attempt(request_);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    given_.wait(lock, [this] { return !tasks_.empty() || stopping_; });
+    if (tasks_.empty()) return;
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    --idle_;
+    lock.unlock();
+    task(attempt);
+    lock.lock();
+    ++idle_;
+  }
+}
+
+void TaskThreads::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  given_.notify_all();
+  for (std::thread& each : threads_) each.join();
+  threads_.clear();
+}
+
+bool ClientWaits::wait(Duration duration) {
+  const TimePoint until = bounded(saturating_add(Clock::now(), duration));
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_until(lock, until, [this] { return stopping_.load(); });
+}
+
+std::optional<TimePoint> ClientWaits::wait_at_load(TimePoint from, Duration time) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const double load = load_;
+    const TimePoint due = saturating_add(from, scale(time, 1 / load));
+    const auto changed = [&] { return stopping_ || load_ != load; };
+    if (!changed_.wait_until(lock, bounded(due), changed)) return due;
+    if (stopping_) return std::nullopt;
+    const TimePoint now = Clock::now();
+    if (now >= due) return due;  // it was over before the load changed: this thread woke late
+    time -= scale(now - from, load);
+    from = now;
+  }
+}
+
+void ClientWaits::set_load(double load) {
+  {
+    const std::scoped_lock lock(mutex_);
+    load_ = load;
+  }
+  changed_.notify_all();
+}
+
+void ClientWaits::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,184 @@
+#include "common/http/headers.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+
+namespace {
+
+constexpr std::int64_t kLongestWait = 1'000'000'000;  // thirty years, in seconds
+
+// The value of a text that consists only of digits.
+std::optional<std::int64_t> digits(std::string_view text) {
+  if (text.empty() || text.size() > 10) return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+// Reads a date in the current HTTP format, "Sun, 06 Nov 1994 08:49:37 GMT", as Unix time.
+std::optional<std::int64_t> unix_time(std::string_view text) {
+  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  if (text.size() != 29 || text.substr(3, 2) != ", " || text.substr(25) != " GMT" ||
+      text[7] != ' ' || text[11] != ' ' || text[16] != ' ' || text[19] != ':' || text[22] != ':') {
+    return std::nullopt;
+  }
+  const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
+  const auto day = digits(text.substr(5, 2)), year = digits(text.substr(12, 4)),
+             hour = digits(text.substr(17, 2)), minute = digits(text.substr(20, 2)),
+             second = digits(text.substr(23, 2));
+  if (month == kMonths.end() || !day || !year || !hour || !minute || !second || *hour > 23 ||
+      *minute > 59 || *second > 60) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date(
+      std::chrono::year(static_cast<int>(*year)),
+      std::chrono::month(static_cast<unsigned>(month - kMonths.begin()) + 1),
+      std::chrono::day(static_cast<unsigned>(*day)));
+  if (!date.ok()) return std::nullopt;
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  return ((days * 24 + *hour) * 60 + *minute) * 60 + *second;
+}
+
+}  // namespace
+
+std::optional<Duration> parse_retry_after(std::string_view text, std::int64_t now) {
+  auto seconds = digits(text);
+  if (!seconds) {
+    if (const auto date = unix_time(text)) seconds = std::max<std::int64_t>(*date - now, 0);
+  }
+  if (!seconds || *seconds > kLongestWait) return std::nullopt;
+  return std::chrono::seconds(*seconds);
+}
+
+namespace {
+
+constexpr std::string_view kService = "service";
+
+// Returns the text before the next `separator`, without surrounding blanks. Removes both from
+// `text`.
+std::string_view take_part(std::string_view& text, char separator) {
+  const std::size_t end = std::min(text.find(separator), text.size());
+  const std::string_view part = trimmed(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+std::optional<Duration> parse_milliseconds(std::string_view text) {
+  constexpr double kLongest = 1e12;  // about thirty years, in milliseconds
+  try {
+    return from_seconds(parse_number(text, 0, kLongest) / 1e3);
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string print_service_time(Duration time) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "service;dur=%.3f", to_seconds(time) * 1e3);
+  return text.data();
+}
+
+std::optional<Duration> parse_service_time(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view metric = take_part(text, ',');
+    if (take_part(metric, ';') != kService) continue;
+    while (!metric.empty()) {
+      std::string_view parameter = take_part(metric, ';');
+      if (take_part(parameter, '=') == "dur") return parse_milliseconds(take_part(parameter, ';'));
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Longer heads are not searched to their end.
+constexpr std::size_t kLongestHead = 8 * 1024;
+
+}  // namespace
+
+void Carried::add_to(httplib::Headers& headers, Duration timeout) const {
+  if (number > 0) headers.emplace(kAttemptNumber, std::to_string(number));
+  const Duration told = patience ? std::min(left, timeout) : left;
+  if (told == Duration::max()) return;
+  headers.emplace(kTimeLeft,
+                  std::to_string(std::chrono::ceil<std::chrono::milliseconds>(told).count()));
+}
+
+std::optional<Duration> parse_time_left(std::string_view head) {
+  const std::size_t end = head.find("\r\n\r\n");
+  if (end == head.npos) return std::nullopt;
+  const std::string text = to_lower(head.substr(0, end + 2));
+  const std::string name = "\r\n" + std::string(kTimeLeft) + ':';
+  const std::size_t at = text.find(name);
+  if (at == text.npos) return Duration::max();
+  const std::size_t begin = at + name.size();
+  try {
+    constexpr std::uint64_t kMost = 1'000'000'000'000;  // more would not fit, and is no deadline
+    const auto value =
+        trimmed(std::string_view(text).substr(begin, text.find('\r', begin) - begin));
+    return std::chrono::milliseconds(parse_count(value, 0, kMost));
+  } catch (const std::invalid_argument&) {
+    return Duration::max();
+  }
+}
+
+std::optional<Duration> peek_time_left(int connection) {
+  std::array<char, kLongestHead> head;
+  const ssize_t size = recv(connection, head.data(), head.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (size <= 0) return std::nullopt;
+  if (static_cast<std::size_t>(size) == head.size()) return Duration::max();
+  return parse_time_left({head.data(), static_cast<std::size_t>(size)});
+}
+
+std::string parse_error_name(std::string_view body) {
+  const auto error = nlohmann::json::parse(body, nullptr, false);
+  if (!error.is_object()) return "";
+  const auto name = error.find("__type");
+  return name != error.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
+bool names_throttling(std::string_view error_name) {
+  // botocore's list of error names that mean throttling.
+  static constexpr std::array<std::string_view, 14> kNames{"Throttling",
+                                                           "ThrottlingException",
+                                                           "ThrottledException",
+                                                           "RequestThrottledException",
+                                                           "TooManyRequestsException",
+                                                           "ProvisionedThroughputExceededException",
+                                                           "TransactionInProgressException",
+                                                           "RequestLimitExceeded",
+                                                           "BandwidthLimitExceeded",
+                                                           "LimitExceededException",
+                                                           "RequestThrottled",
+                                                           "SlowDown",
+                                                           "PriorRequestNotComplete",
+                                                           "EC2ThrottledException"};
+  error_name.remove_prefix(error_name.rfind('#') + 1);
+  return std::find(kNames.begin(), kNames.end(), error_name.substr(0, error_name.find(':'))) !=
+         kNames.end();
+}
+
+std::string print_throttling_error() {
+  return R"({"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",)"
+         R"("message":"try again later"})";
+}
+
+}  // namespace retrystorm
