@@ -1,3 +1,4 @@
+#include "retrystorm/study_command.h"
 
 #include <unistd.h>
 
@@ -11,6 +12,24 @@
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include "common/output/answer.h"
+#include "common/output/before_line.h"
+#include "common/output/json_lines.h"
+#include "common/output/json_text.h"
+#include "common/output/report.h"
+#include "model/base/text.h"
+#include "model/retry/strategies.h"
+#include "model/run/workload.h"
+#include "retrystorm/policy_files.h"
+#include "study/cell_columns.h"
+#include "study/cells.h"
+#include "study/evaluator.h"
+#include "study/judged_runs.h"
+#include "study/notes.h"
+#include "study/progress_bar.h"
+#include "study/scenario_checks.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {

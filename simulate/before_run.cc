@@ -1,3 +1,4 @@
+#include "simulate/before_run.h"
 
 #include <unistd.h>
 
@@ -5,6 +6,17 @@
 #include <iostream>
 #include <set>
 #include <utility>
+
+#include "common/cli/options.h"
+#include "common/output/before_line.h"
+#include "common/output/json_lines.h"
+#include "common/output/report.h"
+#include "common/output/style.h"
+#include "model/base/text.h"
+#include "model/retry/strategies.h"
+#include "model/run/disturbance.h"
+#include "model/run/outlook.h"
+#include "words/words.h"
 
 namespace retrystorm {
 
