@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/cli/parse.h"
+#include "tests/support/refusal.h"
 
 namespace retrystorm {
 namespace {
@@ -17,6 +18,18 @@ using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
+
+using Arguments = std::vector<std::string>;
+
+// As the only options of a client.
+void check_alone(const Arguments& arguments) {
+  CLI::App app;
+  ClientOptions options;
+  set_up_app(app);
+  add_client_options(app, options);
+  parse_words(app, arguments);
+  check(options);
+}
 
 class ClientOptionsTest : public testing::Test {
  protected:
@@ -28,9 +41,11 @@ class ClientOptionsTest : public testing::Test {
     return options_;
   }
 
+  // With what was given before.
   void refuses(const std::vector<std::string>& arguments, const std::string& why) {
     given(arguments);
-    EXPECT_THAT([this] { check(options_); }, ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
+    test::expect_refusals<ClientOptions>([](const ClientOptions& options) { check(options); },
+                                         {{options_, why}});
   }
 
   CLI::App app_;
@@ -96,22 +111,14 @@ TEST_F(ClientOptionsTest, AnOutageNeedsAProcessAndBothItsTimes) {
   refuses({"--outage-at=1s", "--outage-for=1s"}, "--server-pid");
   given({"--server-pid=42", "--dashboard"});  // a page may freeze it at any time
   EXPECT_NO_THROW(check(options_));
-  for (const auto& [arguments, named] :
-       std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"--server-pid=42", "--outage-at=1s"}, "--outage-for"},
-           {{"--server-pid=42", "--outage-for=1s"}, "--outage-at"},
-           {{"--server-pid=42"}, "--outage-at"},
-           {{"--server-pid=42", "--outage-at=10s", "--outage-for=1s", "--duration=10s"},
-            "--outage-at"},
-           {{"--dashboard-port=1"}, "--dashboard"},
-           {{"--server-status=http://127.0.0.1/"}, "--dashboard"}}) {
-    CLI::App app;
-    ClientOptions options;
-    set_up_app(app);
-    add_client_options(app, options);
-    parse_words(app, arguments);
-    EXPECT_THAT([&] { check(options); }, ThrowsMessage<std::invalid_argument>(HasSubstr(named)));
-  }
+  test::expect_refusals<Arguments>(
+      check_alone,
+      {{{"--server-pid=42", "--outage-at=1s"}, "--outage-for"},
+       {{"--server-pid=42", "--outage-for=1s"}, "--outage-at"},
+       {{"--server-pid=42"}, "--outage-at"},
+       {{"--server-pid=42", "--outage-at=10s", "--outage-for=1s", "--duration=10s"}, "--outage-at"},
+       {{"--dashboard-port=1"}, "--dashboard"},
+       {{"--server-status=http://127.0.0.1/"}, "--dashboard"}});
 }
 
 TEST_F(ClientOptionsTest, AnOutageByCommandNeedsCommandsAndNoProcess) {
@@ -181,10 +188,7 @@ TEST_F(ClientOptionsTest, TheAdminPortIsTheOneAbove) {
 }
 
 TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {
-  const struct {
-    std::vector<std::string> arguments;
-    const char* why;
-  } cases[] = {
+  const std::vector<std::pair<Arguments, std::string>> rows{
       {{"--backoff-factor=3"}, "backoff-factor"},
       {{"--factor=3", "--strategy=linear"}, "backoff-factor"},
       {{"--linear-step=3s"}, "backoff-step"},
@@ -219,19 +223,12 @@ TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {
       {{"--duration=5s", "--at=1s load 2", "--at=6s load 1"}, "at '6s load 1'"},
       {{"--duration=5s", "--capacity=0s 1; 30s 0.5"}, "capacity '0s 1; 30s 0.5'"},
   };
-  for (const auto& each : cases) {
-    CLI::App app;
-    ClientOptions options;
-    set_up_app(app);
-    add_client_options(app, options);
-    ASSERT_NO_THROW(parse_words(app, each.arguments)) << each.why;
-    EXPECT_THAT([&] { check(options); }, ThrowsMessage<std::invalid_argument>(HasSubstr(each.why)));
-  }
+  test::expect_refusals<Arguments>(check_alone, rows);
 }
 
 // Such as an option of the strategy itself, a default value, and caps that several strategies share.
 TEST_F(ClientOptionsTest, TakesOptionsThatHaveAnEffectOrAreTheDefault) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+  for (const Arguments& arguments : std::vector<Arguments>{
            {"--strategy=fixed", "--backoff-factor=2"},
            {"--strategy=exponential", "--growth=constant"},
            {"--strategy=exponential", "--jitter=polly"},
@@ -249,12 +246,7 @@ TEST_F(ClientOptionsTest, TakesOptionsThatHaveAnEffectOrAreTheDefault) {
            {"--strategy=exponential", "--jitter=full", "--grow-from=jittered"},
            {"--strategy=exponential", "--jitter=decorrelated"},
            {"--retry-budget=grpc", "--clients-per-process=5"}}) {
-    CLI::App app;
-    ClientOptions options;
-    set_up_app(app);
-    add_client_options(app, options);
-    parse_words(app, arguments);
-    EXPECT_NO_THROW(check(options)) << arguments[0] << ' ' << arguments.back();
+    EXPECT_NO_THROW(check_alone(arguments)) << arguments[0] << ' ' << arguments.back();
   }
 }
 

@@ -9,12 +9,12 @@
 #include <string>
 
 #include "policies/tree.h"
+#include "tests/support/refusal.h"
 
 namespace retrystorm::test {
 namespace {
 
 using std::chrono::milliseconds;
-using ::testing::HasSubstr;
 
 TEST(KnownService, FollowsFromItsPercentilesAndItsUse) {
   // With sigma = 1 the percentiles are a factor of e^2.3263 apart, the mean is e^0.5 times the median, and
@@ -69,24 +69,20 @@ TEST(KnownService, NeedsNoMoreThanOnePercentileAndTheCapacity) {
 
 TEST(KnownService, RefusesWhatIsNone) {
   const KnownService good{.rate = 1, .p50 = milliseconds(1), .p99 = milliseconds(2), .used = 0.5};
-  EXPECT_NO_THROW(estimate(good));
-  for (const auto& [change, said] :
-       std::initializer_list<std::pair<void (*)(KnownService&), const char*>>{
-           {[](KnownService& one) { one.p99 = one.p50; }, "--p99 must be above --p50"},
-           {[](KnownService& one) { one.p50 = Duration(0); }, "--p99 must be above --p50"},
-           {[](KnownService& one) { one.rate = 0; }, "--rate"},
-           {[](KnownService& one) { one.used = 0; }, "--used"},
-           {[](KnownService& one) { one.used = 1; }, "--used"},
-           {[](KnownService& one) { one.rate = 1e12; }, "workers"}}) {
-    KnownService bad = good;
-    change(bad);
-    try {
-      estimate(bad);
-      ADD_FAILURE() << said;
-    } catch (const std::invalid_argument& error) {
-      EXPECT_THAT(error.what(), HasSubstr(said));
-    }
-  }
+  using Change = void (*)(KnownService&);
+  expect_refusals<Change>(
+      [&](Change change) {
+        KnownService bad = good;
+        change(bad);
+        estimate(bad);
+      },
+      {{[](KnownService&) {}, ""},
+       {[](KnownService& one) { one.p99 = one.p50; }, "--p99 must be above --p50"},
+       {[](KnownService& one) { one.p50 = Duration(0); }, "--p99 must be above --p50"},
+       {[](KnownService& one) { one.rate = 0; }, "--rate"},
+       {[](KnownService& one) { one.used = 0; }, "--used"},
+       {[](KnownService& one) { one.used = 1; }, "--used"},
+       {[](KnownService& one) { one.rate = 1e12; }, "workers"}});
 }
 
 // The histogram of Prometheus' documentation of its text format.
@@ -129,50 +125,40 @@ TEST(Histogram, IsReadAsPrometheusReadsIt) {
 }
 
 TEST(Histogram, SaysWhatIsMissing) {
-  const auto refused = [](const std::string& text, const std::string& name) -> std::string {
-    try {
-      read_histogram(text, name);
-    } catch (const BadFile& error) {
-      return error.what();
-    }
-    return "";
-  };
   const std::string a = "a_seconds_bucket{le=\"1\"} 4\na_seconds_sum 1\na_seconds_count 4\n";
   const std::string b = "b_seconds_bucket{le=\"1\"} 4\n";
-  EXPECT_EQ(refused(a, ""), "");
-  EXPECT_EQ(refused(a + b, "a_seconds"), "");
-  EXPECT_THAT(refused("hello\n{}\nx{\ny{le=\"", ""), HasSubstr("there is no histogram in it"));
-  EXPECT_THAT(refused(a + b, ""), HasSubstr("choose one with --metric: a_seconds, b_seconds"));
-  EXPECT_THAT(refused(a, "a_second"), HasSubstr("did you mean a_seconds?"));
-  EXPECT_THAT(refused(b, ""), HasSubstr("has no _sum and _count"));
+  using Page = std::pair<std::string, std::string>;  // and the metric
+  expect_refusals<Page, BadFile>([](const Page& page) { read_histogram(page.first, page.second); },
+                                 {{{a, ""}, ""},
+                                  {{a + b, "a_seconds"}, ""},
+                                  {{"hello\n{}\nx{\ny{le=\"", ""}, "there is no histogram in it"},
+                                  {{a + b, ""}, "choose one with --metric: a_seconds, b_seconds"},
+                                  {{a, "a_second"}, "did you mean a_seconds?"},
+                                  {{b, ""}, "has no _sum and _count"}});
 }
 
 TEST(Histogram, HasTimesWithinItsBuckets) {
-  const auto refused = [](const std::string& buckets, const std::string& sum,
-                          const std::string& count) -> std::string {
-    try {
-      read_histogram("a_bucket{le=\"0.1\"} " + buckets + "\n" + sum + "\na_count " + count + "\n",
-                     "");
-    } catch (const BadFile& error) {
-      return error.what();
-    }
-    return "";
-  };
-  const std::string half = "500\na_bucket{le=\"0.5\"} 1000\na_bucket{le=\"+Inf\"} 1000";
-  // Between 500 x 0.1 s and 500 x 0.1 s + 500 x 0.5 s.
-  for (const char* sum : {"a_sum 50", "a_sum 200", "a_sum 300"}) {
-    EXPECT_EQ(refused(half, sum, "1000"), "") << sum;
-  }
-  for (const char* sum : {"", "a_sum NaN", "a_sum -9", "a_sum 0", "a_sum 1e-300", "a_sum 49",
-                          "a_sum 301", "a_sum 1e6", "a_sum +Inf"}) {
-    EXPECT_THAT(refused(half, sum, "1000"), HasSubstr("do not fit together")) << sum;
-  }
-  EXPECT_THAT(refused(half, "a_sum 200", "900"), HasSubstr("do not fit together"));
-  EXPECT_THAT(refused("500\na_bucket{le=\"0.5\"} 400", "a_sum 99", "1000"),
-              HasSubstr("do not fit together"));
-  EXPECT_THAT(refused("500\na_bucket{le=\"0.5\"} NaN", "a_sum 99", "1000"),
-              HasSubstr("do not fit together"));
-  EXPECT_EQ(refused("500", "a_sum 1e6", "1000"), "");  // half are above the last bound
+  const std::string half = "500\na_bucket{le=\"0.5\"} 1000\na_bucket{le=\"+Inf\"} 1000\n";
+  const std::string end = "\na_count 1000", wrong = "do not fit together";
+  // Of `half` between 500 x 0.1 s and 500 x 0.1 s + 500 x 0.5 s.
+  expect_refusals<std::string, BadFile>(
+      [](const std::string& page) { read_histogram("a_bucket{le=\"0.1\"} " + page + '\n', ""); },
+      {{half + "a_sum 50" + end, ""},
+       {half + "a_sum 200" + end, ""},
+       {half + "a_sum 300" + end, ""},
+       {half + "" + end, wrong},
+       {half + "a_sum NaN" + end, wrong},
+       {half + "a_sum -9" + end, wrong},
+       {half + "a_sum 0" + end, wrong},
+       {half + "a_sum 1e-300" + end, wrong},
+       {half + "a_sum 49" + end, wrong},
+       {half + "a_sum 301" + end, wrong},
+       {half + "a_sum 1e6" + end, wrong},
+       {half + "a_sum +Inf" + end, wrong},
+       {half + "a_sum 200\na_count 900", wrong},
+       {"500\na_bucket{le=\"0.5\"} 400\na_sum 99" + end, wrong},
+       {"500\na_bucket{le=\"0.5\"} NaN\na_sum 99" + end, wrong},
+       {"500\na_sum 1e6" + end, ""}});  // half are above the last bound
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/refusal.h"
+
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
@@ -64,20 +64,17 @@ TEST(CallOptions, HoldForAllOrForOneCallee) {
 
 TEST(CallOptions, RefuseWhatCannotBe) {
   const std::string a = "a=http://127.0.0.1:81/";
-  for (const auto& [settings, why] : std::vector<std::pair<Settings, std::string>>{
-           {{{"calls", "db"}}, "db"},
-           {{{"calls", "9=http://127.0.0.1:81/"}}, "is no name"},
-           {{{"calls", a + ", a=http://127.0.0.1:82/"}}, "a has two URLs"},
-           {{{"calls", a}, {"call-to", "b timeout=1s"}}, "--call-to: "},
-           {{{"calls", a}, {"call-to", "a timeout"}}, "NAME OPTION=VALUE"},
-           {{{"calls", a}, {"call-to", "a"}}, "NAME OPTION=VALUE"},
-           {{{"calls", a}, {"call-to", "a tmeout=1s"}}, "did you mean timeout"},
-           {{{"calls", a}, {"call-deadline-propagation", "request"}}, "needs a --call-deadline"},
-           {{{"calls", a}, {"call-pool-size", "3"}}, "no effect without --connections=keep-alive"},
-       }) {
-    EXPECT_THAT([&given = settings] { upstream(given); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
-  }
+  test::expect_refusals<Settings>(
+      upstream,
+      {{{{"calls", "db"}}, "db"},
+       {{{"calls", "9=http://127.0.0.1:81/"}}, "is no name"},
+       {{{"calls", a + ", a=http://127.0.0.1:82/"}}, "a has two URLs"},
+       {{{"calls", a}, {"call-to", "b timeout=1s"}}, "--call-to: "},
+       {{{"calls", a}, {"call-to", "a timeout"}}, "NAME OPTION=VALUE"},
+       {{{"calls", a}, {"call-to", "a"}}, "NAME OPTION=VALUE"},
+       {{{"calls", a}, {"call-to", "a tmeout=1s"}}, "did you mean timeout"},
+       {{{"calls", a}, {"call-deadline-propagation", "request"}}, "needs a --call-deadline"},
+       {{{"calls", a}, {"call-pool-size", "3"}}, "no effect without --connections=keep-alive"}});
 }
 
 TEST(CallOptions, HaveNoEffectAlone) {

@@ -12,6 +12,7 @@
 #include "client/options.h"
 #include "common/cli/parse.h"
 #include "server/options.h"
+#include "tests/support/refusal.h"
 
 namespace retrystorm {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr const char* kShop = R"(
 [api]
@@ -135,14 +135,14 @@ TEST(Processes, HaveTheClientsOptions) {
 }
 
 TEST(Processes, RefuseWhatTheyCannotDo) {
-  SimulatorOptions faults = shop();
-  faults.timeline.faults.emplace_back();
-  EXPECT_THAT([&] { processes_json(faults); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("--fault")));
-  SimulatorOptions scaled = shop();
-  scaled.scale = 2;
-  EXPECT_THAT([&] { processes_json(scaled); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("--scale")));
+  const auto refused = [](const auto& change) {
+    SimulatorOptions options = shop();
+    change(options);
+    return test::refusal_of([&] { processes_json(options); });
+  };
+  EXPECT_THAT(refused([](auto& options) { options.timeline.faults.emplace_back(); }),
+              HasSubstr("--fault"));
+  EXPECT_THAT(refused([](auto& options) { options.scale = 2; }), HasSubstr("--scale"));
 }
 
 // One of them makes the outage. The others count the same one, and change the load as it does.
@@ -171,8 +171,7 @@ TEST(Processes, HaveAClientForEachKind) {
   const ClientOptions calm = client_of(processes_json(options)["clients"][1]);
   EXPECT_EQ(calm.timeline.outage, Disturbance());
   options.expectations.emplace_back().text = "recovered";
-  EXPECT_THAT([&] { processes_json(options); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("--expect")));
+  EXPECT_THAT(test::refusal_of([&] { processes_json(options); }), HasSubstr("--expect"));
 }
 
 }  // namespace

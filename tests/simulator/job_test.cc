@@ -10,13 +10,13 @@
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/facts.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 // 100 requests a second are admitted, and each is served in 10 ms.
 const std::string kTable =
@@ -150,25 +150,18 @@ TEST(SimulatedJob, HasNoVerdictIfItIsDoneBeforeItsOutage) {
 }
 
 TEST(SimulatedJob, RefusesOptionsThatHaveNoEffect) {
-  const auto refused = [](const std::string& settings) {
-    try {
-      run_job(settings);
-    } catch (const std::invalid_argument& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  EXPECT_EQ(refused("arrivals = job\nlambda = 3s\n"), "lambda has no effect with --arrivals=job");
-  EXPECT_EQ(refused("arrivals = job\nobserve = 3s\n"), "observe has no effect with --arrivals=job");
-  // Its workers call as fast as they can, so more load is not possible.
-  EXPECT_EQ(refused("arrivals = job\nat = 3s restart; 5s load 2\n"),
-            "at '5s load 2' has no effect with --arrivals=job");
-  EXPECT_EQ(refused("arrivals = job\noutage-for = 3s\noutage = load:8\n"),
-            "outage load:8 has no effect with --arrivals=job");
-  EXPECT_EQ(refused("tasks = 3\n"), "tasks has no effect without --arrivals=job");
-  EXPECT_EQ(refused("workers-start = 7s\n"), "workers-start has no effect without --arrivals=job");
-  EXPECT_EQ(refused("time-limit = 3s\n"), "time-limit has no effect without --arrivals=job");
-  EXPECT_THAT(refused("arrivals = job\ntasks = 0\n"), HasSubstr("tasks"));
+  const std::string job = "arrivals = job\n", with = " has no effect with --arrivals=job",
+                    without = " has no effect without --arrivals=job";
+  test::expect_refusals([](const std::string& settings) { run_job(settings); },
+                        {{job + "lambda = 3s\n", "lambda" + with},
+                         {job + "observe = 3s\n", "observe" + with},
+                         // Its workers call as fast as they can, so more load is not possible.
+                         {job + "at = 3s restart; 5s load 2\n", "at '5s load 2'" + with},
+                         {job + "outage-for = 3s\noutage = load:8\n", "outage load:8" + with},
+                         {"tasks = 3\n", "tasks" + without},
+                         {"workers-start = 7s\n", "workers-start" + without},
+                         {"time-limit = 3s\n", "time-limit" + without},
+                         {job + "tasks = 0\n", "tasks"}});
 }
 
 }  // namespace

@@ -11,13 +11,13 @@
 
 #include "simulate/options.h"
 #include "simulator/simulation.h"
+#include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 using HerdValues = std::vector<std::pair<const char*, const char*>>;
 
 struct HerdRecording final : RunObserver, ServiceObserver {
@@ -185,17 +185,16 @@ TEST(Reconnect, IsForClientsThatKeepAConnection) {
     find_unused(found, static_cast<const ScenarioOptions&>(herd_options(more)));
     return text_of(found);
   };
-  EXPECT_EQ(unused({}), "");
-  EXPECT_EQ(unused({{"outage", "drop"}, {"reconnect-calls", "2"}}),
-            "reconnect-calls has no effect without --outage=reconnect\n"
-            "reconnect-growth has no effect without --outage=reconnect\n");
-  for (const auto& [name, value, why] :
-       {std::tuple("arrivals", "open", "outage reconnect has no effect without --arrivals=closed"),
-        {"reconnect-factor", "3",
-         "reconnect-factor has no effect without --reconnect-growth=exponential"},
-        {"outage-for", "0s", "reconnect-growth has no effect without --outage=reconnect"}}) {
-    EXPECT_THAT(unused({{name, value}}), HasSubstr(why));
-  }
+  test::expect_refusals<HerdValues>(
+      unused,
+      {{{}, ""},
+       {{{"outage", "drop"}, {"reconnect-calls", "2"}},
+        "reconnect-calls has no effect without --outage=reconnect\n"
+        "reconnect-growth has no effect without --outage=reconnect\n"},
+       {{{"arrivals", "open"}}, "outage reconnect has no effect without --arrivals=closed"},
+       {{{"reconnect-factor", "3"}},
+        "reconnect-factor has no effect without --reconnect-growth=exponential"},
+       {{{"outage-for", "0s"}}, "reconnect-growth has no effect without --outage=reconnect"}});
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/refusal.h"
+
 namespace retrystorm {
 namespace {
 
@@ -78,12 +80,10 @@ TEST(LeftText, NamesWhatAFileSetsBesidesAPolicyWhereSomethingElseWasGiven) {
 }
 
 TEST(CheckValues, NamesTheAxisAndTheErrorInTheValue) {
-  try {
-    check_values({}, Grid({{"clients", {"5", "none"}}}));
-    ADD_FAILURE() << "takes the values";
-  } catch (const std::invalid_argument& error) {
-    EXPECT_THAT(error.what(), StartsWith("--sweep clients: 'none' is not a whole"));
-  }
+  EXPECT_THAT(test::refusal_of([] {
+                check_values({}, Grid({{"clients", {"5", "none"}}}));
+              }),
+              StartsWith("--sweep clients: 'none'"));
 }
 
 // 100 is the default of --rate, and 20 of --workers: these values alone are not reported as unused.
@@ -93,14 +93,11 @@ TEST(RefuseUnused, RefusesOptionsWithoutEffectThatHaveTheDefault) {
     const Grid grid(axes);
     std::vector<std::string> named = grid.names();
     named.insert(named.end(), typed.begin(), typed.end());
-    try {
+    return test::refusal_of<NoEffect>([&] {
       refuse_unused(
           static_cast<std::size_t>(grid.size()),
           [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); }, named);
-    } catch (const NoEffect& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    });
   };
   const Axis rate{"rate", {"60", "100"}}, workers{"workers", {"10", "20", "30"}};
   const Axis outage{"outage-for", {"5s", "10s"}};

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "study/statistics.h"
+#include "tests/support/refusal.h"
 
 namespace retrystorm {
 namespace {
@@ -178,12 +179,8 @@ TEST_F(LimitValueTest, TriesMoreValuesBelowTheAnswer) {
 }
 
 TEST_F(LimitValueTest, SaysWhichAmountOfABudgetToSearch) {
-  try {
-    parse_scale(options_, "retry-budget");
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("budget-deposit"));
-  }
+  test::expect_refusals([this](const std::string& name) { parse_scale(options_, name); },
+                        {{"retry-budget", "budget-deposit"}});
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/refusal.h"
+
 namespace retrystorm {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::string text_of(ScenarioOptions scenario, std::string_view name) {
   OptionList list;
@@ -43,21 +43,13 @@ TEST(ScenarioOf, TakesTheJitterBeforeOptionsThatItWouldReplace) {
 }
 
 TEST(ScenarioOf, RefusesInTheWordsOfTheCommandLine) {
-  const auto refusal = [](const NamedOptions& given) {
-    try {
-      scenario_of(given);
-    } catch (const std::invalid_argument& error) {
-      return std::string(error.what());
-    }
-    return std::string("taken");
-  };
-  EXPECT_EQ(refusal({{"clients", "0"}}), "clients: '0' is not a whole number from 1 to 1000000000");
-  EXPECT_EQ(refusal({{"error-share", "0,5"}}), "error-share: '0,5' is not a number from 0 to 1");
-  EXPECT_THAT(refusal({{"lambda", "10 x"}}), HasSubstr("lambda: '10 x' has an unknown unit"));
-  EXPECT_THAT(refusal({{"strategy", "exponentail"}}), HasSubstr("did you mean exponential?"));
-  EXPECT_THAT(refusal({{"cleints", "5"}}), HasSubstr("there is no option 'cleints'"));
-  EXPECT_EQ(refusal({{"jitter", "full"}, {"random", "1s"}}),
-            "random: jitter sets the same: give only one of them");
+  test::expect_refusals<NamedOptions>(
+      scenario_of, {{{{"clients", "0"}}, "clients: '0'"},
+                    {{{"error-share", "0,5"}}, "error-share: '0,5'"},
+                    {{{"lambda", "10 x"}}, "lambda: '10 x'"},
+                    {{{"strategy", "exponentail"}}, "did you mean exponential?"},
+                    {{{"cleints", "5"}}, "'cleints'"},
+                    {{{"jitter", "full"}, {"random", "1s"}}, "random: jitter sets the same"}});
 }
 
 }  // namespace

@@ -8,14 +8,13 @@
 
 #include "common/exit_code.h"
 #include "model/retry/strategies.h"
+#include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Pair;
 
 class StrategyListTest : public ::testing::Test {
@@ -31,15 +30,6 @@ class StrategyListTest : public ::testing::Test {
     std::vector<std::string> result;
     for (const ListedStrategy& each : parse_strategies(options_, list)) result.push_back(each.name);
     return result;
-  }
-
-  std::string refusal(const std::string& list) {
-    try {
-      parse_strategies(options_, list);
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return "";
   }
 
   const test::TempDir dir_;
@@ -77,16 +67,18 @@ TEST_F(StrategyListTest, TakesSeveralOfWhatMayBeGivenSeveralTimes) {
 }
 
 TEST_F(StrategyListTest, RefusesWhatIsNone) {
-  EXPECT_THAT(refusal("fixed,fixd"), AllOf(HasSubstr("did you mean fixed?"), HasSubstr("or all")));
-  EXPECT_THAT(refusal(""), HasSubstr("'' is not known"));
-  EXPECT_THAT(refusal(file("max-retry = 2\n")), AllOf(HasSubstr(path_), HasSubstr("max-retry")));
-  EXPECT_THAT(refusal(file("max-retries = x\n")), AllOf(HasSubstr(path_), HasSubstr("'x'")));
-  const std::string between = "jitter = full\n";
-  for (const auto& [given, named] : std::vector<std::pair<std::string, std::string>>{
-           {file("max-retries = 2\n" + between + "max-retries = 3\n"), "2"},
-           {file("backoff-cap = 2s\n" + between + "max-delay = 3s\n"), "2"}}) {
-    EXPECT_THAT(refusal(given), HasSubstr(named));
-  }
+  // The files are written one after the other, each before it is read.
+  const auto parse = [this](const std::string& list) { parse_strategies(options_, list); };
+  const auto parse_file = [&](const std::string& text) { parse(file(text)); };
+  test::expect_refusals(
+      parse, {{"fixed,fixd", "did you mean fixed?"}, {"fixed,fixd", "or all"}, {"", "''"}});
+  test::expect_refusals<std::string, std::exception>(
+      parse_file, {{"max-retry = 2\n", path_},
+                   {"max-retry = 2\n", "max-retry"},
+                   {"max-retries = x\n", path_},
+                   {"max-retries = x\n", "'x'"},
+                   {"max-retries = 2\njitter = full\nmax-retries = 3\n", "2"},
+                   {"backoff-cap = 2s\njitter = full\nmax-delay = 3s\n", "2"}});
   EXPECT_THROW(parse_strategies(options_, "/nowhere/mine.ini"), UnreadableFile);
 }
 

@@ -7,12 +7,12 @@
 
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
+#include "tests/support/refusal.h"
 
 namespace retrystorm {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class SweepTest : public ::testing::Test {
  protected:
@@ -22,13 +22,8 @@ class SweepTest : public ::testing::Test {
     return parse_axis(options_, text).values;
   }
 
-  std::string refusal(const std::string& text) {
-    try {
-      parse_axis(options_, text);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+  void refuses(const std::vector<std::pair<std::string, std::string>>& rows) {
+    test::expect_refusals([this](const std::string& text) { parse_axis(options_, text); }, rows);
   }
 
   ScenarioOptions scenario_;
@@ -50,13 +45,6 @@ TEST_F(SweepTest, TakesAListWhoseValuesHaveColons) {
               ElementsAre("lognormal:100ms:0.5", "100ms"));
 }
 
-TEST_F(SweepTest, RefusesAValueThatIsGivenTwice) {
-  for (const auto& [given, named] : std::vector<std::pair<std::string, std::string>>{
-           {"rate=60,80,60", "60"}, {"error-share=0.5,50%", "50%"}, {"jitter=full,full", "full"}}) {
-    EXPECT_THAT(refusal(given), HasSubstr(named));
-  }
-}
-
 TEST_F(SweepTest, ExpandsARangeWithItsEnd) {
   EXPECT_THAT(values("clients=100:300:100"), ElementsAre("100", "200", "300"));
   EXPECT_THAT(values("clients=100:299:100"), ElementsAre("100", "200"));
@@ -72,11 +60,6 @@ TEST_F(SweepTest, WritesNumbersPlainly) {
   EXPECT_THAT(values("rate=100/s,200/s"), ElementsAre("100", "200"));
   EXPECT_THAT(values("rate=1k/s,600/min"), ElementsAre("1000", "10"));
   EXPECT_THAT(values("budget-deposit=10%,20%"), ElementsAre("0.1", "0.2"));
-  EXPECT_THAT(refusal("budget-tokens=10%,20%"), HasSubstr("'10%' is a ratio, and not a number of"));
-}
-
-TEST_F(SweepTest, SuggestsTheNearestName) {
-  EXPECT_THAT(refusal("strategey=fixed"), testing::HasSubstr("did you mean strategy?"));
 }
 
 TEST_F(SweepTest, TakesAllStrategiesTogether) {
@@ -86,28 +69,27 @@ TEST_F(SweepTest, TakesAllStrategiesTogether) {
 }
 
 TEST_F(SweepTest, RefusesWhatCannotBeSwept) {
-  for (const auto& [given, named] :
-       std::vector<std::pair<std::string, std::string>>{{"nonsense=1,2", "option"},
-                                                        {"json=a,b", "option"},
-                                                        {"seed=1,2", "cells"},
-                                                        {"backlog", "NAME="},
-                                                        {"=1,2", "NAME="}}) {
-    EXPECT_THAT(refusal(given), HasSubstr(named));
-  }
-}
-
-TEST_F(SweepTest, RefusesABadRange) {
-  for (const auto& [given, named] :
-       std::vector<std::pair<std::string, std::string>>{{"clients=5:1:1", "empty"},
-                                                        {"clients=1:5:0", "step"},
-                                                        {"clients=1:5:-1", "step"},
-                                                        {"clients=1:5", "FROM:TO:STEP"},
-                                                        {"jitter=0:nan:0.1", "nan"},
-                                                        {"jitter=0:1:1e-12", "many"}}) {
-    EXPECT_THAT(refusal(given), HasSubstr(named));
-  }
-  // Writing these out would take seconds.
-  EXPECT_THAT(refusal("base-delay=1s:1h:0.001s"), HasSubstr("too many"));
+  refuses({
+      {"nonsense=1,2", "option"},
+      {"json=a,b", "option"},
+      {"strategey=fixed", "did you mean strategy?"},
+      {"seed=1,2", "cells"},
+      {"backlog", "NAME="},
+      {"=1,2", "NAME="},
+      {"budget-tokens=10%,20%", "'10%' is a ratio"},
+      // Given twice.
+      {"rate=60,80,60", "60"},
+      {"error-share=0.5,50%", "50%"},
+      {"jitter=full,full", "full"},
+      // No ranges.
+      {"clients=5:1:1", "empty"},
+      {"clients=1:5:0", "step"},
+      {"clients=1:5:-1", "step"},
+      {"clients=1:5", "FROM:TO:STEP"},
+      {"jitter=0:nan:0.1", "nan"},
+      {"jitter=0:1:1e-12", "many"},
+      {"base-delay=1s:1h:0.001s", "too many"},  // writing these out would take seconds
+  });
 }
 
 TEST(Grid, CombinesAllValuesWithTheLastAxisFastest) {

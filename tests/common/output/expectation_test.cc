@@ -8,14 +8,13 @@
 
 #include "common/output/json_lines.h"
 #include "tests/support/facts.h"
+#include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 Expectation claim(const std::string& text) {
   Figures known = run_figures(any_summary());
@@ -65,28 +64,21 @@ TEST(Expectation, TakesNoRateForATime) {
 }
 
 TEST(Expectation, RefusesTextThatIsNotAClaim) {
-  for (const auto& [text, why] :
-       {std::pair("recoverd", "did you mean recovered?"),
-        std::pair("donw<5%", "did you mean down?"), std::pair("down<5", "is a share: write 5%"),
-        std::pair("errors<5%", "'5%' is a share, but errors is none: write a number without %"),
-        std::pair("timed out<1 %", "timed out is none"), std::pair("given up<10%", "is none"),
-        std::pair("ok-lost<5%", "is none"), std::pair("OK/s>90%", "is none"),
-        std::pair("down<", "is not a number"), std::pair("time-to-recovery<500", "500s or 500ms?"),
-        std::pair("", "is not known")}) {
-    EXPECT_THAT([text = text] { claim(text); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
-  }
-}
-
-TEST(Expectation, ListsOnlyTheFiguresWithTheNearestNames) {
-  try {
-    claim("donw<5%");
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    const std::string why = error.what();
-    EXPECT_THAT(why, HasSubstr("choose down, "));
-    EXPECT_LT(why.size(), 200u) << why;
-  }
+  test::expect_refusals([](const std::string& text) { claim(text); },
+                        {{"recoverd", "did you mean recovered?"},
+                         {"donw<5%", "did you mean down?"},
+                         {"donw<5%", "choose down, "},
+                         {"down<5", "is a share: write 5%"},
+                         {"errors<5%", "'5%' is a share, but errors is none"},
+                         {"timed out<1 %", "timed out is none"},
+                         {"given up<10%", "is none"},
+                         {"ok-lost<5%", "is none"},
+                         {"OK/s>90%", "is none"},
+                         {"down<", "is not a number"},
+                         {"time-to-recovery<500", "500s or 500ms?"},
+                         {"", "is not known"}});
+  // Only the figures with the nearest names.
+  EXPECT_LT(test::refusal_of([] { claim("donw<5%"); }).size(), 200u);
 }
 
 TEST(Expectation, HoldsWhenTheBoundOfTheIntervalDoes) {

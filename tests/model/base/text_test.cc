@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/refusal.h"
+
 namespace retrystorm {
 namespace {
 
@@ -45,13 +47,8 @@ TEST(ParseNumber, TakesAPercentageOfAShareOnly) {
   EXPECT_EQ(parse_number("1k", 0, 1e9), 1000);
   EXPECT_THROW(parse_number("10%", 0, 2), std::invalid_argument);
   EXPECT_THROW(parse_number("101%", 0, 1), std::invalid_argument);
-  const auto refusal = [](const char* text, double most) -> std::string {
-    try {
-      parse_number(text, 0, most);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](const char* text, double most) {
+    return test::refusal_of([&] { parse_number(text, 0, most); });
   };
   EXPECT_EQ(refusal("50", 1), "'50' is not a number from 0 to 1: 50%?");
   EXPECT_EQ(refusal("500", 1), "'500' is not a number from 0 to 1");
@@ -70,13 +67,8 @@ TEST(ParseRate, IsOfASecondAMinuteOrAnHour) {
        {"", "/s", "/min", "10/", "10/d", "10/hours", "10 / s", "10%", "10x", "6001/min"}) {
     EXPECT_THROW(parse_rate(text, 0, 100), std::invalid_argument) << text;
   }
-  try {
-    parse_rate("10/day", 0, 100);
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(),
-                 "'10/day' is not a rate: write it as 10 or 10/s, 600/min (600/m) or 36000/h");
-  }
+  EXPECT_EQ(test::refusal_of([] { parse_rate("10/day", 0, 100); }),
+            "'10/day' is not a rate: write it as 10 or 10/s, 600/min (600/m) or 36000/h");
   EXPECT_THROW(parse_number("600/min", 0, 1e9), std::invalid_argument);
   EXPECT_THROW(parse_count("600/min", 0, 1'000'000), std::invalid_argument);
 }
@@ -98,12 +90,7 @@ TEST(ParseSpread, RefusesABareNumberThatMayBeAPercentage) {
   for (const char* text : {"", "-0.1", "-1%", "10001%", "0.1x", "10/s"}) {
     EXPECT_THROW(parse_spread(text, 100), std::invalid_argument) << text;
   }
-  try {
-    parse_spread("10", 100);
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "'10' is not clear: 10% or 1000%?");
-  }
+  EXPECT_EQ(test::refusal_of([] { parse_spread("10", 100); }), "'10' is not clear: 10% or 1000%?");
   for (const double value : {0.0, 0.1, 2.0, 2.5, 10.0}) {
     EXPECT_EQ(parse_spread(print_spread(value), 100), value);
   }

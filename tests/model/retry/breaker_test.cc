@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/refusal.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
 
@@ -217,22 +218,15 @@ TEST_F(BreakerTest, CanBeGobreakers) {
 }
 
 TEST(BreakerSettings, RefuseANumberThatHasNoEffect) {
-  const auto refusal = [](std::string_view settings) {
-    try {
-      settings_of<BreakerSettings>(settings);
-    } catch (const std::invalid_argument& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
-  };
-  EXPECT_EQ(refusal("breaker-trials = 5"), "breaker-trials has no effect without --breaker");
-  EXPECT_EQ(refusal("breaker = resilience4j\nbreaker-time = 5s"),
-            "breaker-time has no effect with --breaker-window=calls");
-  EXPECT_EQ(refusal("breaker = polly\nbreaker-calls = 5"),
-            "breaker-calls has no effect with --breaker-window=time");
-  EXPECT_NE(refusal("breaker = polly\nbreaker-time = 0s"), "accepted");
-  EXPECT_NE(refusal("breaker = gobreaker\nbreaker-calls = 0"), "accepted");
-  EXPECT_EQ(refusal("breaker = gobreaker\nbreaker-calls = 5"), "accepted");
+  test::expect_refusals(settings_of<BreakerSettings>,
+                        {{"breaker-trials = 5", "breaker-trials has no effect without --breaker"},
+                         {"breaker = resilience4j\nbreaker-time = 5s",
+                          "breaker-time has no effect with --breaker-window=calls"},
+                         {"breaker = polly\nbreaker-calls = 5",
+                          "breaker-calls has no effect with --breaker-window=time"},
+                         {"breaker = polly\nbreaker-time = 0s", "breaker-time"},
+                         {"breaker = gobreaker\nbreaker-calls = 0", "breaker-calls"},
+                         {"breaker = gobreaker\nbreaker-calls = 5", ""}});
 }
 
 }  // namespace

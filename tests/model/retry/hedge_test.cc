@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/retry/retry_policy.h"
+#include "tests/support/refusal.h"
 #include "tests/support/retry_parts.h"
 
 namespace retrystorm {
@@ -19,15 +20,6 @@ HedgeSettings hedge_settings(std::string_view text) {
   return test::settings_of<RetrySettings>(text).hedge;
 }
 
-std::string hedge_refusal(std::string_view text) {
-  try {
-    hedge_settings(text);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(Hedge, IsADelayOrAPercentileOrNone) {
   EXPECT_FALSE(HedgeSettings().any());
   EXPECT_FALSE(hedge_settings("hedge = none").any());
@@ -38,16 +30,18 @@ TEST(Hedge, IsADelayOrAPercentileOrNone) {
 }
 
 TEST(Hedge, RefusesWhatIsNoDelayInOneLine) {
-  for (const char* text : {"p0", "p100", "p101", "p-5", "px"}) {
-    EXPECT_EQ(
-        hedge_refusal(std::string("hedge = ") + text),
-        std::string("hedge: '") + text + "' is no percentile between p0 and p100, such as p95");
-  }
-  EXPECT_THAT(hedge_refusal("hedge = -1s"), testing::HasSubstr("is negative"));
-  EXPECT_THAT(hedge_refusal("hedge = 1s\nhedge-max = 0"), testing::HasSubstr("hedge-max: '0'"));
-  EXPECT_EQ(hedge_refusal("hedge-max = 2"), "hedge-max has no effect without --hedge");
-  EXPECT_EQ(hedge_refusal("hedge-on = timeout\nhedge = 1s"),
-            "hedge has no effect with --hedge-on=timeout");
+  const std::string no_percentile = "' is no percentile between p0 and p100";
+  test::expect_refusals(
+      hedge_settings,
+      {{"hedge = p0", "hedge: 'p0" + no_percentile},
+       {"hedge = p100", "hedge: 'p100" + no_percentile},
+       {"hedge = p101", "hedge: 'p101" + no_percentile},
+       {"hedge = p-5", "hedge: 'p-5" + no_percentile},
+       {"hedge = px", "hedge: 'px" + no_percentile},
+       {"hedge = -1s", "is negative"},
+       {"hedge = 1s\nhedge-max = 0", "hedge-max: '0'"},
+       {"hedge-max = 2", "hedge-max has no effect without --hedge"},
+       {"hedge-on = timeout\nhedge = 1s", "hedge has no effect with --hedge-on=timeout"}});
 }
 
 // Finagle: nothing before the first refresh, which comes after 3 s, then a percentile of 30 s.

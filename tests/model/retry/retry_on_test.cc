@@ -12,7 +12,6 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 std::set<int> statuses_of(const RetryOn& retry_on) {
   std::set<int> covered;
@@ -79,12 +78,7 @@ TEST(RetryOn, CanReadItsPrintedForm) {
 
 TEST(RetryOn, RefusesUnknownNames) {
   for (const char* text : {"", "+", "503+", "6xx", "600", "99", "5x", "teapot", "503,429", "-"}) {
-    try {
-      parse_retry_on(text);
-      ADD_FAILURE() << text;
-    } catch (const std::invalid_argument& error) {
-      EXPECT_THAT(error.what(), HasSubstr("is no status")) << text;
-    }
+    EXPECT_THROW(parse_retry_on(text), std::invalid_argument) << text;
   }
 }
 

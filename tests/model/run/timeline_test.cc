@@ -5,13 +5,13 @@
 
 #include <stdexcept>
 
+#include "tests/support/refusal.h"
+
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 TimelineOptions with(const char* name, const char* value) {
   TimelineOptions timeline;
@@ -93,21 +93,18 @@ TEST(CapacitySchedule, ShortRampsHaveFewSteps) {
 }
 
 TEST(Timeline, RefusesBadInputInOneLine) {
-  const auto reading = [](const char* name, const char* value) {
-    return [name, value] { with(name, value); };
-  };
-  using Refused = std::invalid_argument;
-  EXPECT_THAT(reading("capacity", "60s 1, 30s 2"),
-              ThrowsMessage<Refused>(HasSubstr("cannot go back in time: 30s comes after 1m0s")));
-  EXPECT_THAT(reading("capacity", "60s..50s 1"),
-              ThrowsMessage<Refused>(HasSubstr("cannot go back in time: 50s comes after 1m0s")));
-  EXPECT_THAT(reading("capacity", "60s"), ThrowsMessage<Refused>(HasSubstr("TIME FACTOR")));
-  EXPECT_THAT(reading("capacity", "60s 0"), ThrowsMessage<Refused>(HasSubstr("capacity")));
-  EXPECT_THAT(reading("capacity", "-1s 1"), ThrowsMessage<Refused>(HasSubstr("negative")));
-  EXPECT_THAT(reading("at", "60s"), ThrowsMessage<Refused>(HasSubstr("TIME ACTION")));
-  EXPECT_THAT(reading("at", "-60s restart"), ThrowsMessage<Refused>(HasSubstr("negative")));
-  EXPECT_THAT(reading("at", "60s shed"), ThrowsMessage<Refused>(HasSubstr("choose set")));
-  EXPECT_THAT(reading("at", "soon restart"), ThrowsMessage<Refused>(HasSubstr("soon")));
+  using NameAndValue = std::pair<const char*, const char*>;
+  test::expect_refusals<NameAndValue>(
+      [](const NameAndValue& given) { with(given.first, given.second); },
+      {{{"capacity", "60s 1, 30s 2"}, "30s comes after 1m0s"},
+       {{"capacity", "60s..50s 1"}, "50s comes after 1m0s"},
+       {{"capacity", "60s"}, "TIME FACTOR"},
+       {{"capacity", "60s 0"}, "capacity"},
+       {{"capacity", "-1s 1"}, "negative"},
+       {{"at", "60s"}, "TIME ACTION"},
+       {{"at", "-60s restart"}, "negative"},
+       {{"at", "60s shed"}, "choose set"},
+       {{"at", "soon restart"}, "soon"}});
 }
 
 TEST(Timeline, StaysTheSameIfAValueIsRefused) {

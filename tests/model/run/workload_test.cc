@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/retry/strategies.h"
+#include "tests/support/refusal.h"
 
 namespace retrystorm {
 namespace {
@@ -62,12 +63,7 @@ TEST(Connections, OfGrpcMakeTheTimeoutThatOfTheWholeRequest) {
 }
 
 TEST(Connections, NameTheLibraryAmongTheirChoices) {
-  try {
-    workload_of("connections = pooled\n");
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("library"), std::string::npos) << error.what();
-  }
+  test::expect_refusals(workload_of, {{"connections = pooled\n", "library"}});
 }
 
 TEST(Connections, CannotBeIdleInAGreaterNumberThanThereAre) {

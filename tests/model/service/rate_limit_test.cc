@@ -6,12 +6,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/refusal.h"
+
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr TimePoint kOpened{1h};
 
@@ -110,28 +111,19 @@ TEST(RateLimit, ReadsABurstOfRequestsOrOfTime) {
   }
 }
 
-// The message about settings that contradict each other.
-std::string bounds_refusal(const AutoscaleSettings& settings, double rate) {
-  try {
-    check(settings, rate);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(RateLimit, RefusesBoundsThatDoNotContainIt) {
-  AutoscaleSettings settings{.kind = AutoscaleKind::kTargetTracking, .least = 50, .most = 200};
-  EXPECT_EQ(bounds_refusal(settings, 100), "");
-  EXPECT_THAT(bounds_refusal(settings, 30),
-              HasSubstr("rate-limit 30 is not between autoscale-least"));
-  EXPECT_THAT(bounds_refusal(settings, 300),
-              HasSubstr("rate-limit 300 is not between autoscale-least"));
-  settings.most = 10;
-  EXPECT_THAT(bounds_refusal(settings, 100),
-              HasSubstr("autoscale-most is less than autoscale-least"));
-  settings.kind = AutoscaleKind::kNone;
-  EXPECT_EQ(bounds_refusal(settings, 100), "");
+  const auto expect = [](AutoscaleKind kind, double most,
+                         const std::vector<std::pair<double, std::string>>& rows) {
+    const AutoscaleSettings settings{.kind = kind, .least = 50, .most = most};
+    test::expect_refusals<double>([&](double rate) { check(settings, rate); }, rows);
+  };
+  expect(AutoscaleKind::kTargetTracking, 200,
+         {{100, ""},
+          {30, "rate-limit 30 is not between autoscale-least"},
+          {300, "rate-limit 300 is not between autoscale-least"}});
+  expect(AutoscaleKind::kTargetTracking, 10,
+         {{100, "autoscale-most is less than autoscale-least"}});
+  expect(AutoscaleKind::kNone, 10, {{100, ""}});
 }
 
 TEST(RateLimit, KnowsItsUnusedOptions) {
