@@ -1,11 +1,10 @@
 #include "tests/validation/cases.h"
 
-#include <array>
-#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "tests/validation/formulas.h"
+#include "tests/validation/given.h"
 #include "tests/validation/graph_cases.h"
 
 namespace retrystorm::validation {
@@ -13,12 +12,6 @@ namespace {
 
 constexpr auto kLess = Case::Relation::kLess;
 constexpr auto kEqual = Case::Relation::kEqual;
-
-std::string six_digits(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
 
 }  // namespace
 
@@ -56,9 +49,9 @@ std::vector<Case> cases() {
 
   add(4, "attempts a request, all fail, at most 3", 3, .001, all_failing({{"max-retries", "2"}}));
   add(4, "attempts a request, all fail, at most 3, budget of 10 %", 1.1, .001,
-      all_failing({{"max-retries", "2"}, {"retry-budget", "sre"}}));
+      all_failing(given("max-retries=2, retry-budget=sre")));
   add(4, "attempts a request, all fail, at most 3, budget of 25 %", 1.25, .001,
-      all_failing({{"max-retries", "2"}, {"retry-budget", "sre"}, {"budget-deposit", ".25"}}));
+      all_failing(given("max-retries=2, retry-budget=sre, budget-deposit=.25")));
 
   add(5, "attempts/s, 1000/s wanted, 200/s taken, K=1.5", throttled_rate(1000, 1.5, 200), .005,
       sent(1000, 1.5, 200));
@@ -75,25 +68,24 @@ std::vector<Case> cases() {
       served_beside_hanging(50, 100, .05, .02, 30));
 
   add(7, "gRPC, retries from 10 tokens, all fail", retries_to_half(10), 0,
-      retries_in_all({{"error-share", "1"}, {"retry-budget", "grpc"}}));
+      retries_in_all(given("error-share=1, retry-budget=grpc")));
   add(7, "gRPC, retries from 100 tokens", retries_to_half(100), 0,
-      retries_in_all({{"error-share", "1"}, {"retry-budget", "grpc"}, {"budget-tokens", "100"}}));
+      retries_in_all(given("error-share=1, retry-budget=grpc, budget-tokens=100")));
   const NamedOptions large{{"retry-budget", "grpc"}, {"budget-tokens", "1000"}};
   add(7, "gRPC, share of failures retried, 5 % below what drains the bucket", 1, .001,
       retried_failures(.95 * draining_share(.1), large));
   add(7, "gRPC, share of failures retried, 5 % above it", 0, 0,
       retried_failures(1.05 * draining_share(.1), large));
   add(7, "share of failures retried, successes pay 0.3, 5 % above what drains it", 0, 0,
-      retried_failures(
-          1.05 * draining_share(.3),
-          {{"retry-budget", "grpc"}, {"budget-tokens", "1000"}, {"budget-deposit", ".3"}}));
+      retried_failures(1.05 * draining_share(.3),
+                       given("retry-budget=grpc, budget-tokens=1000, budget-deposit=.3")));
 
   add(8, "Envoy, retries at a time of 25 to 30 attempts in flight, 20 %", 5, .01,
       retries_at_a_time(33, {{"retry-budget", "concurrent"}}));
   add(8, "Envoy, retries at a time of 2 attempts in flight, at least 3", 3, .01,
       retries_at_a_time(5, {{"retry-budget", "concurrent"}}));
   add(8, "Envoy, retries at a time of 60 to 69 attempts in flight, 10 %", 6, .01,
-      retries_at_a_time(71, {{"retry-budget", "concurrent"}, {"budget-share", ".1"}}));
+      retries_at_a_time(71, given("retry-budget=concurrent, budget-share=.1")));
   add(8, "Finagle, retries/s at 100/s, all fail, 20 % and 10/s", .2 * 100 + 10, .01,
       retries_a_second(100, {{"retry-budget", "finagle"}}));
   add(8, "Finagle, retries/s at 400/s", .2 * 400 + 10, .01,
@@ -101,24 +93,19 @@ std::vector<Case> cases() {
 
   const NamedOptions aws_2025{{"retry-budget", "aws-2025"}}, aws{{"retry-budget", "aws"}};
   add(9, "AWS, retries from 500 tokens at 5, all fail", retries_for(500, 5), 0,
-      retries_in_all({{"error-share", "1"}, {"max-retries", "2"}, {"retry-budget", "aws-2025"}}));
+      retries_in_all(given("error-share=1, max-retries=2, retry-budget=aws-2025")));
   add(9, "AWS, retries from 500 tokens at 10, all time out", retries_for(500, 10), 0,
-      retries_in_all({{"base-delay", "1h"},
-                      {"timeout", "100ms"},
-                      {"max-retries", "2"},
-                      {"retry-budget", "aws-2025"}}));
+      retries_in_all(given("base-delay=1h, timeout=100ms, max-retries=2, retry-budget=aws-2025")));
   add(9, "AWS 2026, retries from 500 tokens at 14, all fail", retries_for(500, 14), 0,
-      retries_in_all({{"error-share", "1"}, {"max-retries", "2"}, {"retry-budget", "aws"}}));
+      retries_in_all(given("error-share=1, max-retries=2, retry-budget=aws")));
   double share = .95 * quota_draining_share(5);
-  add(9,
-      "AWS at 5, retries a request, 5 % below the draining share (" + six_digits(share) + " fail)",
+  add(9, "AWS at 5, retries a request, 5 % below the draining share (" + text(share) + " fail)",
       quota_retries(share, 5), .005, retries_a_request(share, aws_2025));
   add(9, "AWS at 5, retries a request, 40 % fail", quota_retries(.4, 5), .01,
       retries_a_request(.4, aws_2025));
   share = .95 * quota_draining_share(14);
   add(9,
-      "AWS 2026 at 14, retries a request, 5 % below the draining share (" + six_digits(share) +
-          " fail)",
+      "AWS 2026 at 14, retries a request, 5 % below the draining share (" + text(share) + " fail)",
       quota_retries(share, 14), .005, retries_a_request(share, aws));
   add(9, "AWS 2026 at 14, retries a request, 40 % fail", quota_retries(.4, 14), .01,
       retries_a_request(.4, aws));
@@ -196,8 +183,7 @@ std::vector<Case> cases() {
   add(22, "truncated, 32 s at most: each wait at last", 32, 0,
       clamped_wait({{"strategy", "truncated"}}));
   add(22, "truncated, 0.5 s to 9 s", 9, 0,
-      clamped_wait(
-          {{"strategy", "truncated"}, {"truncated-base", "500ms"}, {"maximum-backoff", "9s"}}));
+      clamped_wait(given("strategy=truncated, truncated-base=500ms, maximum-backoff=9s")));
   add(23, "backlog, 1000 clients come back within 10 s, 50/s", backlog(1000 / 10., 50, 10), .03,
       herd_backlog(1000, 50, 10));
   add(23, "seconds until it is gone", 1000 / 50., .01, herd_seconds(1000, 50, 10));
@@ -250,9 +236,9 @@ std::vector<Case> cases() {
   add(29, "in line for a connection, a pool of 4, 60/s of 50 ms", erlang_queue(4, 3), 0,
       in_line(4, 60, .05));
   add(29, "no stream, one connection of 5, no line, 40/s of 100 ms", erlang_b(5, 4), 0,
-      lost_for_connections(1, 40, .1, {{"connections", "multiplexed"}, {"streams", "5"}}));
+      lost_for_connections(1, 40, .1, given("connections=multiplexed, streams=5")));
   add(29, "in line for a stream, 2 connections of 2, 60/s of 50 ms", erlang_queue(4, 3), 0,
-      in_line(2, 60, .05, {{"connections", "multiplexed"}, {"streams", "2"}}));
+      in_line(2, 60, .05, given("connections=multiplexed, streams=2")));
   add(29, "share that connects, a pool of 1, 4/s of 100 ms, closed when idle for 300 ms",
       connecting_share(4, .1, .3), 0, connecting(4, .1, .3));
   add(29, "share that connects, 5/s of 100 ms, idle for 100 ms", connecting_share(5, .1, .1), 0,
@@ -273,19 +259,19 @@ std::vector<Case> cases() {
                           Delay{"at the p80 of 40 ms", "64.3775ms", .04, .0643775}};
   for (const auto& [what, option, mean, delay] : delays) {
     const std::string name = std::string(", exponential, a hedge ") + what;
-    const std::string times = "exponential:" + six_digits(mean) + 's';
+    const std::string times = "exponential:" + text(mean) + 's';
     add(30, "hedges a request" + name, hedged_share(mean, delay), 0,
         hedges_a_request(200, times, hedge(option)));
     add(30, "mean latency, s" + name, hedged_mean(mean, delay), .005,
         hedged_latency(200, times, hedge(option)));
     for (const double q : {.99, .999}) {
-      add(30, 'p' + six_digits(100 * q) + ", s" + name, hedged_quantile(mean, delay, q), .005,
+      add(30, 'p' + text(100 * q) + ", s" + name, hedged_quantile(mean, delay, q), .005,
           hedged_latency_at(q, 200, times, hedge(option)));
     }
   }
   for (const auto& [what, option, mean, delay] : delays) {
     const std::string name = std::string(", exponential, a hedge ") + what;
-    const std::string times = "exponential:" + six_digits(mean) + 's';
+    const std::string times = "exponential:" + text(mean) + 's';
     add(31, "work a request, s" + name + ", losers cancelled", mean, .005,
         hedged_work(200, times, hedge(option, in_service)));
     add(31, "work a request, s" + name + ", not cancelled", mean * (1 + hedged_share(mean, delay)),
@@ -308,7 +294,7 @@ std::vector<Case> cases() {
   add(34, "growth of the queue/s, 60/s, each sent twice", 60 * 2 - 100, 0,
       growing_queue(10, 60, .1, hedge("0s", in_vain)));
   add(34, "growth of the queue/s, 45/s, each sent three times", 45 * 3 - 100, 0,
-      growing_queue(10, 45, .1, hedge("0s", {{"hedge-cancel", "no"}, {"hedge-max", "2"}})));
+      growing_queue(10, 45, .1, hedge("0s", given("hedge-cancel=no, hedge-max=2"))));
   for (const int l : {3, 4}) {
     add(35,
         "mean latency, s, two hosts of 10/s, " + std::to_string(l) + "/s each, all sent to both",
@@ -317,7 +303,7 @@ std::vector<Case> cases() {
   add(35, "growth of their queues/s, 6/s each, losers not cancelled", 4 * 6 - 20, 0,
       growing_queue(2, 12, .1, hedge("0s", in_vain)));
   const auto dead = [&](const char* delay, int most, const char* deadline, NamedOptions more = {}) {
-    more.insert({{"hedge-max", std::to_string(most - 1)}, {"deadline", deadline}});
+    more.merge(given("hedge-max=?, deadline=?", std::to_string(most - 1), deadline));
     return unanswered_attempts(20, hedge(delay, more));
   };
   add(36, "gRPC, attempts a request, dead service, 4 at 500 ms, deadline 2 s",
@@ -342,7 +328,7 @@ std::vector<Case> cases() {
         expected, .01,
         trapping_connections(
             100, n, expected,
-            hedge("500ms", {{"max-retries", "0"}, {"hedge-max", std::to_string(n - 1)}})));
+            hedge("500ms", given("max-retries=0, hedge-max=?", std::to_string(n - 1)))));
   }
   add(29, "OK/s, a pool of 5, 200 ms, always in use", 5 / .2, .005,
       through_kept_connections(5, .2));
@@ -362,9 +348,8 @@ std::vector<Case> cases() {
     NamedOptions at_once{{"lambda", "1ms"}};
     add(39, "hedges a request, " + requests, 1, .005,
         hedges_of_clients(clients, "fixed:1s", hedge("50ms", at_once)));
-    at_once.insert({{"retry-budget", "concurrent"},
-                    {"budget-share", "0"},
-                    {"budget-min-concurrency", std::to_string(most)}});
+    at_once.merge(given("retry-budget=concurrent, budget-share=0, budget-min-concurrency=?",
+                         std::to_string(most)));
     add(39,
         "hedges a request, " + requests + ", at most " + std::to_string(most) + " hedges at a time",
         double(most) / clients, .005,

@@ -1,15 +1,14 @@
 #include "tests/validation/graph_cases.h"
 
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "model/base/duration.h"
 #include "tests/validation/formulas.h"
+#include "tests/validation/given.h"
 #include "tests/validation/observed_run.h"
 
 namespace retrystorm::validation {
@@ -17,22 +16,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string digits(double value) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.6g", value);
-  return buffer.data();
-}
-
-std::string seconds(double time) {
-  return digits(time) + 's';
-}
-
 // --- Graphs ---
 
 // Services that are never busy and take next to no time.
+const std::string kFree = "workers = 5000\nservice-time = 100us\n";
 std::string section(const std::string& name, const std::string& calls = "",
-                    const std::string& work = "workers = 5000\nservice-time = 100us\n",
-                    const std::string& more = "") {
+                    const std::string& work = kFree, const std::string& more = "") {
   return '[' + name + "]\n" + work + (calls.empty() ? "" : "calls = " + calls + '\n') + more;
 }
 
@@ -46,40 +35,43 @@ std::string attempts(const std::string& edge, int most) {
          "]\nstrategy = fixed\nfixed-delay = 5ms\nmax-attempts = " + std::to_string(most) + '\n';
 }
 
-// The services a, b, c, ... in a row. Those who call make at most so many attempts; the clients one.
-std::string row_of(int services, int most, const std::string& more = "") {
+std::string letter(int place) {
+  return std::string(1, static_cast<char>('a' + place));
+}
+
+// The services a, b, c, ... in a row, each of which calls the next one, with what `more` says of each.
+template <typename More>
+std::string row_with(int services, const More& more) {
   std::string graph;
   for (int i = 0; i < services; ++i) {
-    const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
-    const bool last = i + 1 == services;
-    graph += section(name, last ? "" : next, "workers = 5000\nservice-time = 100us\n", more);
-    if (!last) graph += attempts(name + '.' + next, most);
+    graph += section(letter(i), i + 1 < services ? letter(i + 1) : "", kFree, more(i));
   }
   return graph;
 }
 
+// Those who call make at most so many attempts; the clients one.
+std::string row_of(int services, int most, const std::string& more = "") {
+  return row_with(services, [&](int i) {
+    return more + (i + 1 < services ? attempts(letter(i) + '.' + letter(i + 1), most) : "");
+  });
+}
+
 // Requests at this rate. Nothing retries unless it is said.
 NamedOptions arriving(double rate, double length, const NamedOptions& more = {}) {
-  NamedOptions options{{"arrivals", "open"},  {"rate", digits(rate)},      {"strategy", "none"},
-                       {"timeout", "60s"},    {"outage-at", "0s"},         {"outage-for", "0s"},
-                       {"backlog", "100000"}, {"observe", seconds(length)}};
-  for (const auto& [name, value] : more) options.insert_or_assign(name, value);
-  return options;
+  return with(
+      given("arrivals=open, rate=?, strategy=none, timeout=60s, outage-at=0s, outage-for=0s, "
+            "backlog=100000, observe=?s",
+            rate, length),
+      more);
 }
 
 // The last service fails with this share, at once.
 NamedOptions failing(double share, double rate, double length, const NamedOptions& more = {}) {
-  NamedOptions options =
-      arriving(rate, 0, {{"outage", "errors:" + digits(share)}, {"outage-for", seconds(length)}});
-  for (const auto& [name, value] : more) options.insert_or_assign(name, value);
-  return options;
+  return with(arriving(rate, 0, given("outage=errors:?, outage-for=?s", share, length)), more);
 }
 
-NamedOptions retried(int most, NamedOptions options) {
-  options.insert_or_assign("strategy", "fixed");
-  options.insert_or_assign("fixed-delay", "5ms");
-  options.insert_or_assign("max-attempts", std::to_string(most));
-  return options;
+NamedOptions retried(int most, const NamedOptions& options) {
+  return with(options, given("strategy=fixed, fixed-delay=5ms, max-attempts=?", most));
 }
 
 // --- Figures ---
@@ -117,18 +109,23 @@ Measure goodput(std::string graph, NamedOptions options) {
   });
 }
 
+double mean_in_flight(const ObservedRun& run) {
+  double sum = 0;
+  for (const RunInterval& each : run.intervals) sum += static_cast<double>(each.clients.in_flight);
+  return sum / static_cast<double>(run.intervals.size());
+}
+
+// The share of attempts that time out.
+double late(const ObservedRun& run) {
+  return static_cast<double>(run.summary.counts.timed_out) /
+         static_cast<double>(run.summary.counts.attempts);
+}
+
 // The mean time of a request, by Little's law.
 Measure mean_time(double rate, std::string graph, NamedOptions options) {
   return of_graph(
       std::move(graph), std::move(options),
-      [rate](const ObservedRun& run) {
-        double sum = 0;
-        for (const RunInterval& each : run.intervals) {
-          sum += static_cast<double>(each.clients.in_flight);
-        }
-        return sum / static_cast<double>(run.intervals.size()) / rate;
-      },
-      100ms);
+      [rate](const ObservedRun& run) { return mean_in_flight(run) / rate; }, 100ms);
 }
 
 Measure time_at(double quantile, std::string graph, NamedOptions options) {
@@ -160,29 +157,25 @@ std::vector<Case> graph_cases() {
   };
   for (const auto& [p, n, hops, rate] : {Failing{.5, 3, 3, 200}, Failing{.9, 3, 3, 100},
                                          Failing{.99, 4, 3, 50}, Failing{.8, 2, 2, 200}}) {
-    const std::string name = ", the last of " + std::to_string(hops) + " fails with " + digits(p) +
+    const std::string name = ", the last of " + std::to_string(hops) + " fails with " + text(p) +
                              ", " + std::to_string(n) + " attempts each";
     const NamedOptions options = retried(n, failing(p, rate, 100));
     add(41, "calls of it" + name, chain_calls(p, n, hops), .01,
-        calls_of(std::string(1, static_cast<char>('a' + hops - 1)), row_of(hops, n), options));
+        calls_of(letter(hops - 1), row_of(hops, n), options));
     add(41, "success" + name, chain_success(p, n, hops), .005, success(row_of(hops, n), options));
   }
 
   for (const auto& [e, n] : {std::pair(.3, 3), std::pair(.1, 3), std::pair(.4, 2)}) {
     const std::string name =
-        ", each of 3 fails with " + digits(e) + ", " + std::to_string(n) + " attempts";
-    const NamedOptions sent_once = arriving(200, 100, {{"error-share", digits(e)}});
+        ", each of 3 fails with " + text(e) + ", " + std::to_string(n) + " attempts";
+    const NamedOptions sent_once = arriving(200, 100, given("error-share=?", e));
     const NamedOptions options = retried(n, sent_once);
-    const auto with = [](NamedOptions other, const char* where) {
-      other.insert_or_assign("retry-at", where);
-      return other;
-    };
     add(42, "success" + name + " of every caller", 1 - hops_failing(e, n, {true, true, true}), .002,
         success(row_of(3, n), options));
     add(42, "success" + name + " of the clients", 1 - hops_failing(e, n, {false, false, true}),
-        .002, success(row_of(3, n), with(options, "top")));
+        .002, success(row_of(3, n), with(options, given("retry-at=top"))));
     add(42, "success" + name + " of the last caller", 1 - hops_failing(e, n, {true, false, false}),
-        .005, success(row_of(3, n), with(sent_once, "bottom")));
+        .005, success(row_of(3, n), with(sent_once, given("retry-at=bottom"))));
   }
 
   for (const auto& [n, hops] : {std::pair(4, 3), std::pair(3, 5)}) {
@@ -190,8 +183,8 @@ std::vector<Case> graph_cases() {
         "calls of the last of " + std::to_string(hops) + " dead services, " + std::to_string(n) +
             " attempts, each says that it should not be retried",
         n, .01,
-        calls_of(std::string(1, static_cast<char>('a' + hops - 1)),
-                 row_of(hops, n, "upstream-failure = no-retry\n"), retried(n, failing(1, 20, 50))));
+        calls_of(letter(hops - 1), row_of(hops, n, "upstream-failure = no-retry\n"),
+                 retried(n, failing(1, 20, 50))));
   }
 
   struct Hanging {
@@ -202,28 +195,27 @@ std::vector<Case> graph_cases() {
   for (const auto& [timeout, deadline, calls] :
        {Hanging{1, "none", 9}, Hanging{1, "attempt", 3}, Hanging{.6, "attempt", 6},
         Hanging{.4, "attempt", 9}, Hanging{.3, "none", 9}}) {
-    NamedOptions options = arriving(10, 0,
-                                    {{"outage-for", "600s"},
-                                     {"strategy", "fixed"},
-                                     {"fixed-delay", "0s"},
-                                     {"max-attempts", "3"},
-                                     {"timeout", "1s"},
-                                     {"deadline-propagation", deadline}});
+    NamedOptions options =
+        arriving(10, 0,
+                 given("outage-for=600s, strategy=fixed, fixed-delay=0s, max-attempts=3, "
+                       "timeout=1s, deadline-propagation=?",
+                       deadline));
     add(44,
-        "calls of a service that hangs, 3 attempts of 1 s and 3 of " + digits(timeout) +
+        "calls of a service that hangs, 3 attempts of 1 s and 3 of " + text(timeout) +
             " s, deadlines: " + deadline,
         calls, .01,
-        calls_of("b",
-                 section("a", "b") + section("b") + "[a.b]\ntimeout = " + seconds(timeout) + '\n',
-                 options));
+        calls_of(
+            "b",
+            section("a", "b") + section("b") + "[a.b]\ntimeout = " + in_seconds(timeout) + '\n',
+            options));
   }
 
   const auto queues = [](const std::vector<double>& mu) {
     std::string graph;
     for (std::size_t i = 0; i < mu.size(); ++i) {
-      const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
-      graph += section(name, i + 1 < mu.size() ? next : "",
-                       workers(1, "exponential:" + seconds(1 / mu[i])), "waiting = free\n");
+      const int place = static_cast<int>(i);
+      graph += section(letter(place), i + 1 < mu.size() ? letter(place + 1) : "",
+                       workers(1, "exponential:" + in_seconds(1 / mu[i])), "waiting = free\n");
     }
     return graph;
   };
@@ -238,7 +230,7 @@ std::vector<Case> graph_cases() {
       const double middle = (low + high) / 2;
       (tandem_longer(5, 10, 8, middle) > 1 - quantile ? low : high) = middle;
     }
-    add(45, 'p' + digits(100 * quantile) + ", s, two M/M/1 in a row", low, .01,
+    add(45, 'p' + text(100 * quantile) + ", s, two M/M/1 in a row", low, .01,
         time_at(quantile, queues({10, 8}), arriving(5, 5000)));
   }
 
@@ -248,21 +240,21 @@ std::vector<Case> graph_cases() {
   for (const auto& [load, own, behind] :
        {Blocked{60, .05, .05}, Blocked{60, .05, .1}, Blocked{60, .05, .2}, Blocked{30, .1, .3}}) {
     const std::string graph =
-        section("a", "b", workers(10, "exponential:" + seconds(own)), "queue-length = 0\n") +
-        section("b", "", workers(5000, seconds(behind)));
-    const std::string name = ", 10 workers, " + digits(load) + "/s of " + digits(own) + " s and " +
-                             digits(behind) + " s behind it";
+        section("a", "b", workers(10, "exponential:" + in_seconds(own)), "queue-length = 0\n") +
+        section("b", "", workers(5000, in_seconds(behind)));
+    const std::string name = ", 10 workers, " + text(load) + "/s of " + text(own) + " s and " +
+                             text(behind) + " s behind it";
     add(46, "refused by held workers" + name, erlang_b(10, load * (own + behind)), 0,
         of_graph(graph, arriving(load, 400),
                  [](const ObservedRun& run) { return 1 - run.summary.counts.success_share(); }));
   }
 
   for (const auto& [n, z, s] : {std::tuple(4, .05, .02), std::tuple(10, .1, .02)}) {
-    const std::string graph = section("a", "b", workers(n, seconds(z)), "queue-length = 100\n") +
-                              section("b", "", workers(1, "exponential:" + seconds(s)));
+    const std::string graph = section("a", "b", workers(n, in_seconds(z)), "queue-length = 100\n") +
+                              section("b", "", workers(1, "exponential:" + in_seconds(s)));
     add(47,
-        std::to_string(n) + " threads that work " + digits(z) + " s and call one worker of " +
-            digits(s) + " s, requests/s",
+        std::to_string(n) + " threads that work " + text(z) + " s and call one worker of " +
+            text(s) + " s, requests/s",
         repaired(n, z, s), .005, goodput(graph, arriving(200, 200)));
   }
 
@@ -270,9 +262,9 @@ std::vector<Case> graph_cases() {
   const auto capped = [&add](const char* what, double behind, double timeout, double share) {
     const double held = 1 / 32. * (.005 + share * std::min(behind, timeout));
     const std::string graph =
-        section("a", share < 1 ? "b@" + digits(share) : "b", workers(32, "5ms")) +
-        section("b", "", workers(50000, seconds(behind))) + "[a.b]\ntimeout = " + seconds(timeout) +
-        '\n';
+        section("a", share < 1 ? "b@" + text(share) : "b", workers(32, "5ms")) +
+        section("b", "", workers(50000, in_seconds(behind))) +
+        "[a.b]\ntimeout = " + in_seconds(timeout) + '\n';
     add(48, std::string("32 held workers of 5 ms, ") + what + ", worked off a second", 1 / held,
         .025, of_graph(graph, arriving(7000, 20), [](const ObservedRun& run) {
           return node(run, "a").end->worked;
@@ -291,11 +283,10 @@ std::vector<Case> graph_cases() {
        {FanOut{100, 1, 100, .01}, FanOut{100, 2, 100, .01}, FanOut{5, 3, 5, .1},
         FanOut{5, 1, 4, .1}, FanOut{8, 2, 6, .4}}) {
     const std::string name = ", " + std::to_string(k) + " calls at once, " + std::to_string(need) +
-                             " needed, " + digits(p) + " fail, " + std::to_string(n) + " attempts";
-    const std::string graph =
-        section("a", "b&" + std::to_string(k), "workers = 5000\nservice-time = 100us\n",
-                "on-failure = need:" + std::to_string(need) + '\n') +
-        section("b") + attempts("a.b", n);
+                             " needed, " + text(p) + " fail, " + std::to_string(n) + " attempts";
+    const std::string graph = section("a", "b&" + std::to_string(k), kFree,
+                                      "on-failure = need:" + std::to_string(need) + '\n') +
+                              section("b") + attempts("a.b", n);
     add(49, "success" + name, fan_out_success(k, p, n, need), .003,
         success(graph, failing(p, 2000. / k + 50, 60)));
   }
@@ -304,13 +295,13 @@ std::vector<Case> graph_cases() {
 
   for (const double p : {.5, .9, .7}) {
     const auto diamond = [](const std::string& of_first) {
-      return section("a", "l & r", "workers = 5000\nservice-time = 100us\n", of_first) +
-             section("l", "d") + section("r", "d") + section("d") + attempts("a.l", 3) +
-             attempts("a.r", 3) + attempts("l.d", 3) + attempts("r.d", 3);
+      return section("a", "l & r", kFree, of_first) + section("l", "d") + section("r", "d") +
+             section("d") + attempts("a.l", 3) + attempts("a.r", 3) + attempts("l.d", 3) +
+             attempts("r.d", 3);
     };
     // A side fails with p^3 after its calls. Both are waited for, and both repeated if one has failed.
     const double side = std::pow(p, 3), either = 1 - std::pow(1 - side, 2);
-    add(50, "calls of both sides of a diamond, 3 attempts on each edge, " + digits(p) + " fail",
+    add(50, "calls of both sides of a diamond, 3 attempts on each edge, " + text(p) + " fail",
         2 * retry_attempts(p, 3) * retry_attempts(side, 3), .02,
         calls_of("d", diamond("on-failure = all\n"), failing(p, 100, 100)));
     add(50, "the same if both sides are called again",
@@ -319,7 +310,7 @@ std::vector<Case> graph_cases() {
   }
 
   const auto fork = [](double mu) {
-    const std::string work = workers(1, "exponential:" + seconds(1 / mu));
+    const std::string work = workers(1, "exponential:" + in_seconds(1 / mu));
     return section("a", "b & c", "workers = 5000\nservice-time = 100ns\n") +
            section("b", "", work) + section("c", "", work);
   };
@@ -339,11 +330,9 @@ std::vector<Case> graph_cases() {
   // One service, as every row of services is made of such.
   const auto again = [](double rate, double p, const char* most) {
     return arriving(rate, 12000,
-                    {{"strategy", "fixed"},
-                     {"fixed-delay", "1s"},
-                     {"max-attempts", most},
-                     {"error-share", digits(p)},
-                     {"error-after", "service"}});
+                    given("strategy=fixed, fixed-delay=1s, max-attempts=?, error-share=?, "
+                          "error-after=service",
+                          most, p));
   };
   const std::string station = section("a", "", workers(1, "exponential:100ms"));
   struct FedBack {
@@ -355,42 +344,26 @@ std::vector<Case> graph_cases() {
        {FedBack{4, .2, "none", 100}, FedBack{4, .5, "none", 100}, FedBack{6, .3, "3", 3}}) {
     const double attempts = fed_back(rate, p, n);
     add(52,
-        "requests in the service, 10/s, load " + digits(rate) + "/s, " + digits(p) +
+        "requests in the service, 10/s, load " + text(rate) + "/s, " + text(p) +
             " fail after it and come again, attempts: " + most,
         in_station(attempts, 10), .02,
-        of_graph(
-            station, again(rate, p, most),
-            [](const ObservedRun& run) {
-              double sum = 0;
-              for (const RunInterval& each : run.intervals) {
-                sum += static_cast<double>(each.clients.in_flight);
-              }
-              return sum / static_cast<double>(run.intervals.size());
-            },
-            100ms));
+        of_graph(station, again(rate, p, most), mean_in_flight, 100ms));
   }
   for (const auto& [rate, limit] : {std::pair(8., 1.), std::pair(9., 1.), std::pair(7., .5)}) {
     add(53,
-        "share that takes longer than " + digits(limit) + " s, M/M/1 of 10/s, load " +
-            digits(rate) + "/s",
+        "share that takes longer than " + text(limit) + " s, M/M/1 of 10/s, load " + text(rate) +
+            "/s",
         std::exp(-(10 - rate) * limit), 0,
-        of_graph(station, arriving(rate, 8000, {{"timeout", seconds(limit)}}),
-                 [](const ObservedRun& run) {
-                   return static_cast<double>(run.summary.counts.timed_out) /
-                          static_cast<double>(run.summary.counts.attempts);
-                 }));
+        of_graph(station, arriving(rate, 8000, given("timeout=?s", limit)), late));
   }
   for (const auto& [p, deposit] : {std::pair(.9, .5), std::pair(.5, .5), std::pair(.8, .2)}) {
-    NamedOptions options = retried(3, arriving(200, 400,
-                                               {{"error-share", digits(p)},
-                                                {"retry-budget", "sre"},
-                                                {"budget-tokens", "10"},
-                                                {"budget-deposit", digits(deposit)},
-                                                {"budget-deposit-on", "success"}}));
-    options.insert_or_assign("max-attempts", "none");
+    const NamedOptions options =
+        with(retried(3, arriving(200, 400)),
+             given("error-share=?, retry-budget=sre, budget-tokens=10, budget-deposit=?, "
+                   "budget-deposit-on=success, max-attempts=none",
+                   p, deposit));
     add(54,
-        "retries a request, " + digits(p) + " fail, a success pays " + digits(deposit) +
-            " of a retry",
+        "retries a request, " + text(p) + " fail, a success pays " + text(deposit) + " of a retry",
         paid_retries(p, deposit), .01, of_graph(section("a"), options, [](const ObservedRun& run) {
           return static_cast<double>(run.summary.counts.retries) /
                  static_cast<double>(run.summary.counts.requests);
@@ -413,57 +386,41 @@ std::vector<Case> layer_cases() {
   };
   for (const auto& [l, c, n, hops] :
        {Refusing{150, 100, 3, 2}, Refusing{200, 100, 3, 2}, Refusing{300, 200, 2, 3}}) {
-    std::string graph;
-    for (int i = 0; i < hops; ++i) {
-      const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
-      const bool last = i + 1 == hops;
-      graph += section(name, last ? "" : next, "workers = 5000\nservice-time = 100us\n",
-                       last ? "rate-limit = " + digits(c) + '\n' : "waiting = free\n");
-    }
-    NamedOptions options = arriving(l, 400, {{"timeout", "none"}});
-    for (const auto& [name, value] : NamedOptions{{"strategy", "fixed"},
-                                                  {"fixed-delay", "20s"},
-                                                  {"jitter", "full"},
-                                                  {"max-attempts", std::to_string(n)}}) {
-      options.insert_or_assign(name, value);
-    }
+    const std::string graph = row_with(hops, [c = c, last = hops - 1](int i) {
+      return i == last ? "rate-limit = " + text(c) + '\n' : "waiting = free\n";
+    });
+    const NamedOptions options = arriving(
+        l, 400,
+        given("timeout=none, strategy=fixed, fixed-delay=20s, jitter=full, max-attempts=?", n));
     add(55,
-        "calls/s of the last of " + std::to_string(hops) + " services, which accepts " + digits(c) +
-            " of " + digits(l) + "/s, " + std::to_string(n) + " attempts each",
+        "calls/s of the last of " + std::to_string(hops) + " services, which accepts " + text(c) +
+            " of " + text(l) + "/s, " + std::to_string(n) + " attempts each",
         retry_load(l, c, static_cast<int>(std::lround(std::pow(n, hops)))), .01,
         of_graph(graph, options, [hops = hops](const ObservedRun& run) {
           return run.summary.graph->nodes[static_cast<std::size_t>(hops - 1)].end->offered;
         }));
   }
 
-  const auto budgeted = [](double share, NamedOptions options) {
-    options = retried(2, std::move(options));
-    options.insert_or_assign("max-attempts", "none");
-    options.insert_or_assign("retry-budget", digits(share));
-    return options;
+  const auto budgeted = [](double share, const NamedOptions& options) {
+    return with(retried(2, options), given("max-attempts=none, retry-budget=?", share));
   };
   for (const auto& [share, hops] : {std::pair(.1, 2), std::pair(.1, 3), std::pair(.2, 3)}) {
-    std::string graph;
-    for (int i = 0; i < hops; ++i) {
-      const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
-      graph += section(name, i + 1 == hops ? "" : next);
-    }
+    const std::string graph = row_with(hops, [](int) { return ""; });
     add(56,
         "calls of the last of " + std::to_string(hops) + " dead services, a budget of " +
-            digits(share) + " in each",
+            text(share) + " in each",
         std::pow(1 + share, hops), .01,
-        calls_of(std::string(1, static_cast<char>('a' + hops - 1)), graph,
-                 budgeted(share, failing(1, 100, 300, {{"processes", "1"}}))));
+        calls_of(letter(hops - 1), graph,
+                 budgeted(share, failing(1, 100, 300, given("processes=1")))));
   }
   for (const double p : {.3, .4}) {
     const std::string graph = section("a");
-    const NamedOptions options = failing(p, 1000, 100, {{"processes", "1"}});
-    const std::string name = ", " + digits(p) + " fail, 2 attempts";
+    const NamedOptions options = failing(p, 1000, 100, given("processes=1"));
+    const std::string name = ", " + text(p) + " fail, 2 attempts";
     add(56, "attempts" + name, retry_attempts(p, 2), .005,
         calls_of("a", graph, retried(2, options)));
     add(56, "success" + name, 1 - p * p, .005, success(graph, retried(2, options)));
-    NamedOptions limited = budgeted(.1, options);
-    limited.insert_or_assign("max-attempts", "2");
+    const NamedOptions limited = with(budgeted(.1, options), given("max-attempts=2"));
     add(56, "attempts" + name + ", a budget of 0.1", 1.1, .005, calls_of("a", graph, limited));
     add(56, "success" + name + ", a budget of 0.1", 1 - p + .1 * (1 - p), .005,
         success(graph, limited));
@@ -474,12 +431,12 @@ std::vector<Case> layer_cases() {
                                  const std::string& leaf, const std::string& waiting) {
     std::string graph;
     for (int i = 0; i < callers; ++i) {
-      const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
-      graph += section(name, next, work, "waiting = " + waiting + '\n') + '[' + name + '.' + next +
+      graph += section(letter(i), letter(i + 1), work, "waiting = " + waiting + '\n') + '[' +
+               letter(i) + '.' + letter(i + 1) +
                "]\nstrategy = fixed\nfixed-delay = 50ms\nmax-attempts = " + std::to_string(n) +
                '\n';
     }
-    return graph + section(std::string(1, static_cast<char>('a' + callers)), "", leaf);
+    return graph + section(letter(callers), "", leaf);
   };
   const std::string hop = workers(32, "3ms"), leaf = workers(64, "lognormal:5.23ms:0.307");
   struct Callers {
@@ -490,19 +447,19 @@ std::vector<Case> layer_cases() {
     const std::string graph = behind_clients(callers, n, hop, leaf, "free");
     const std::string name = ", " + std::to_string(callers) + " callers in a row, " +
                              std::to_string(n) + " attempts each, the last service fails with " +
-                             digits(p);
-    const NamedOptions options = failing(p, 50, 200, {{"error-after", "service"}});
+                             text(p);
+    const NamedOptions options = failing(p, 50, 200, given("error-after=service"));
     add(57, "calls of it" + name, chain_calls(p, n, callers), .01,
-        calls_of(std::string(1, static_cast<char>('a' + callers)), graph, options));
+        calls_of(letter(callers), graph, options));
     add(57, "success" + name, chain_success(p, n, callers), .002, success(graph, options));
   }
   add(57, "the same, it is dead, 3 attempts", 81, .02,
       calls_of("e", behind_clients(4, 3, hop, leaf, "free"),
-               failing(1, 20, 200, {{"error-after", "service"}})));
+               failing(1, 20, 200, given("error-after=service"))));
   // Of 200 requests a second each worker of the last caller is held for at least 3 attempts of 1 ms and 2 waits.
   add(57, "calls/s of it, 200/s, 32 held workers in each caller", 3 * 32 / .103, 0,
       of_graph(behind_clients(4, 3, hop, leaf, "hold"),
-               failing(1, 200, 100, {{"error-after", "service"}}),
+               failing(1, 200, 100, given("error-after=service")),
                [](const ObservedRun& run) { return node(run, "e").end->offered; }),
       Case::Relation::kLess);
 
@@ -513,7 +470,7 @@ std::vector<Case> layer_cases() {
   for (const auto& [p, outer, inner] : {Layers{.7, 7, 1}, Layers{.7, 7, 7}, Layers{.6, 2, 4}}) {
     const std::string graph = section("a", "b") + section("b") + attempts("a.b", inner);
     const std::string name = ", " + std::to_string(outer) + " attempts of the gateway and " +
-                             std::to_string(inner) + " behind it, " + digits(p) + " fail";
+                             std::to_string(inner) + " behind it, " + text(p) + " fail";
     const NamedOptions options = retried(outer, failing(p, 200, 100));
     const double behind = std::pow(p, inner);
     add(58, "calls" + name, retry_attempts(p, inner) * retry_attempts(behind, outer), .01,
@@ -530,19 +487,14 @@ std::vector<Case> layer_cases() {
                                                 Hedged{"bimodal:20ms:0.05:2s", .05, .055, .03}}) {
     for (const bool hedges : {false, true}) {
       const std::string graph =
-          section("a", "b&100", "workers = 5000\nservice-time = 100us\n") +
-          section("b", "", workers(50000, work)) +
-          (hedges ? "[a.b]\nhedge = " + seconds(hedge) + '\n' : std::string());
+          section("a", "b&100", kFree) + section("b", "", workers(50000, work)) +
+          (hedges ? "[a.b]\nhedge = " + in_seconds(hedge) + '\n' : std::string());
       add(59,
-          "fan-outs to 100 that take longer than " + digits(1000 * time) + " ms, " +
-              digits(100 * slow) + " % of calls are slow" +
-              (hedges ? ", hedged after " + digits(1000 * hedge) + " ms" : ""),
+          "fan-outs to 100 that take longer than " + text(1000 * time) + " ms, " +
+              text(100 * slow) + " % of calls are slow" +
+              (hedges ? ", hedged after " + text(1000 * hedge) + " ms" : ""),
           fan_out(hedges ? hedged_slow_share(slow) : slow, 100), 0,
-          of_graph(graph, arriving(50, 300, {{"timeout", seconds(time)}}),
-                   [](const ObservedRun& run) {
-                     return static_cast<double>(run.summary.counts.timed_out) /
-                            static_cast<double>(run.summary.counts.attempts);
-                   }));
+          of_graph(graph, arriving(50, 300, given("timeout=?s", time)), late));
     }
   }
   return list;

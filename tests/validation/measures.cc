@@ -1,11 +1,9 @@
 #include "tests/validation/measures.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "tests/validation/given.h"
 #include "tests/validation/observed_run.h"
 
 namespace retrystorm::validation {
@@ -25,38 +24,18 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // --- Options ---
 
-std::string text(double number) {
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.6g", number);
-  return digits.data();
-}
-
-std::string text(int count) {
-  return std::to_string(count);
-}
-
-std::string in_seconds(double time) {
-  return text(time) + 's';
-}
-
-// If both have an option, `more` counts.
-NamedOptions with(NamedOptions options, const NamedOptions& more) {
-  for (const auto& [name, value] : more) options.insert_or_assign(name, value);
-  return options;
-}
-
 NamedOptions undisturbed(double seconds) {
-  return {{"outage-at", "0s"}, {"outage-for", "0s"}, {"observe", in_seconds(seconds)}};
+  return given("outage-at=0s, outage-for=0s, observe=?s", seconds);
 }
 
 // The options of open arrivals.
 NamedOptions open(double rate, double seconds, const NamedOptions& more) {
-  return with(with(undisturbed(seconds), {{"arrivals", "open"}, {"rate", text(rate)}}), more);
+  return with(with(undisturbed(seconds), given("arrivals=open, rate=?", rate)), more);
 }
 
 // The options of clients that think.
 NamedOptions closed(int clients, double seconds, const NamedOptions& more) {
-  return with(with(undisturbed(seconds), {{"clients", text(clients)}}), more);
+  return with(with(undisturbed(seconds), given("clients=?", clients)), more);
 }
 
 // --- Figures ---
@@ -138,8 +117,7 @@ namespace {
 
 Experiment retried(double p, int attempts, const NamedOptions& more) {
   return {.options =
-              with(open(200, 500, {{"error-share", text(p)}, {"max-retries", text(attempts - 1)}}),
-                   more)};
+              with(open(200, 500, given("error-share=?, max-retries=?", p, attempts - 1)), more)};
 }
 
 }  // namespace
@@ -161,28 +139,25 @@ Measure retried_attempts(double p, int attempts, const NamedOptions& more) {
 Measure retried_load(double l, double c, int attempts, double seconds, double wait) {
   return of_run(
       {.options = open(l, seconds,
-                       {{"rate-limit", text(c)},
-                        {"max-retries", text(attempts - 1)},
-                        {"backoff-base", in_seconds(wait)},
-                        {"jitter", "full"},
-                        {"base-delay", "0s"}}),
+                       given("rate-limit=?, max-retries=?, backoff-base=?s, jitter=full, "
+                             "base-delay=0s",
+                             c, attempts - 1, wait)),
        .interval = 100s},
       [](const ObservedRun& run) { return mean_after(200s, run.intervals, attempts_of); });
 }
 
 Measure refused_in(int second, double l, double c, int attempts, double burst) {
-  return of_run({.options = open(l, second,
-                                 {{"rate-limit", text(c)},
-                                  {"rate-burst", text(burst)},
-                                  {"max-retries", text(attempts - 1)},
-                                  {"backoff-base", "1s"},
-                                  {"base-delay", "0s"}}),
-                 .interval = 1s},
-                [](const ObservedRun& run) { return run.intervals.back().rates.errors; });
+  return of_run(
+      {.options = open(l, second,
+                       given("rate-limit=?, rate-burst=?, max-retries=?, backoff-base=1s, "
+                             "base-delay=0s",
+                             c, burst, attempts - 1)),
+       .interval = 1s},
+      [](const ObservedRun& run) { return run.intervals.back().rates.errors; });
 }
 
 Measure all_failing(const NamedOptions& more) {
-  return of_run({.options = open(200, 1000, with({{"error-share", "1"}}, more))},
+  return of_run({.options = open(200, 1000, with(given("error-share=1"), more))},
                 [](const ObservedRun& run) {
                   const Counts& counts = run.summary.counts;
                   return ratio(counts.requests + counts.retries, counts.requests);
@@ -192,11 +167,9 @@ Measure all_failing(const NamedOptions& more) {
 Measure sent(double g, double k, double c) {
   return of_run(
       {.options = open(g, 900,
-                       {{"throttle", "sre"},
-                        {"throttle-ratio", text(k)},
-                        {"rate-limit", text(c)},
-                        {"strategy", "none"},
-                        {"base-delay", "0s"}}),
+                       given("throttle=sre, throttle-ratio=?, rate-limit=?, strategy=none, "
+                             "base-delay=0s",
+                             k, c)),
        .interval = 100s},
       [](const ObservedRun& run) { return mean_after(300s, run.intervals, attempts_of); });
 }
@@ -205,19 +178,11 @@ namespace {
 
 // All requests have been sent to a frozen server. After its success, a client thinks for minutes.
 Experiment contention(int n, const char* jitter) {
-  return {.options = {{"clients", text(n)},
-                      {"lambda", "200s"},
-                      {"timeout", "10000s"},
-                      {"outage-at", "0s"},
-                      {"outage-for", "3000s"},
-                      {"observe", "300s"},
-                      {"shed-above", "1"},
-                      {"base-delay", "10ms"},
-                      {"strategy", "fixed"},
-                      {"growth", "exponential"},
-                      {"backoff-base", "20ms"},
-                      {"backoff-cap", "2s"},
-                      {"jitter", jitter}}};
+  return {.options =
+              given("clients=?, lambda=200s, timeout=10000s, outage-at=0s, outage-for=3000s, "
+                    "observe=300s, shed-above=1, base-delay=10ms, strategy=fixed, "
+                    "growth=exponential, backoff-base=20ms, backoff-cap=2s, jitter=?",
+                    n, jitter)};
 }
 
 }  // namespace
@@ -236,8 +201,7 @@ Measure contended_waits(int n, const char* jitter) {
 Measure clamped_wait(const NamedOptions& more) {
   // Uses the second half of a run: by then every client is at the cap.
   const auto run_for = [more](double seconds, std::uint64_t seed) {
-    const NamedOptions options =
-        with({{"lambda", "1s"}, {"error-share", "1"}, {"max-retries", "none"}}, more);
+    const NamedOptions options = with(given("lambda=1s, error-share=1, max-retries=none"), more);
     return observe({.options = closed(100, seconds, options)}, seed).summary.retry_metrics;
   };
   return [run_for](std::uint64_t seed) {
@@ -256,9 +220,8 @@ Measure retries_in_all(const NamedOptions& more) {
 
 Measure retried_failures(double p, const NamedOptions& more) {
   return of_run(
-      {.options = open(
-           1000, 600,
-           with({{"error-share", text(p)}, {"base-delay", "0s"}, {"backoff-base", "1ms"}}, more)),
+      {.options =
+           open(1000, 600, with(given("error-share=?, base-delay=0s, backoff-base=1ms", p), more)),
        .interval = 100s},
       [](const ObservedRun& run) {
         return mean_after(400s, run.intervals, [](const RunInterval& each) {
@@ -268,7 +231,7 @@ Measure retried_failures(double p, const NamedOptions& more) {
 }
 
 Measure retries_a_second(double rate, const NamedOptions& more) {
-  return of_run({.options = open(rate, 1000, with({{"error-share", "1"}}, more)), .interval = 100s},
+  return of_run({.options = open(rate, 1000, with(given("error-share=1"), more)), .interval = 100s},
                 [](const ObservedRun& run) {
                   return mean_after(100s, run.intervals,
                                     [](const RunInterval& each) { return each.rates.retries; });
@@ -277,34 +240,27 @@ Measure retries_a_second(double rate, const NamedOptions& more) {
 
 Measure retries_at_a_time(int clients, const NamedOptions& more) {
   return of_run(
-      {.options = closed(clients, 1100,
-                         with({{"processes", "1"},
-                               {"lambda", "1ms"},
-                               {"base-delay", "100ms"},
-                               {"limit", "1000"},
-                               {"error-share", "1"},
-                               {"error-after", "service"},
-                               {"max-retries", "1"},
-                               {"backoff-base", "20s"}},
-                              more)),
+      {.options = closed(
+           clients, 1100,
+           with(given("processes=1, lambda=1ms, base-delay=100ms, limit=1000, error-share=1, "
+                      "error-after=service, max-retries=1, backoff-base=20s"),
+                more)),
        .interval = 1s},
       [](const ObservedRun& run) { return mean_after(100s, run.intervals, waiting_to_retry); });
 }
 
 Measure retries_a_request(double p, const NamedOptions& more) {
-  return of_run({.options = open(1000, 1000,
-                                 with({{"error-share", text(p)},
-                                       {"max-retries", "2"},
-                                       {"base-delay", "0s"},
-                                       {"backoff-base", "1ms"}},
-                                      more)),
-                 .interval = 100s},
-                [](const ObservedRun& run) {
-                  return mean_after(300s, run.intervals, [](const RunInterval& each) {
-                    const Rates& rates = each.rates;
-                    return rates.retries / (rates.attempts - rates.retries);
-                  });
-                });
+  return of_run(
+      {.options = open(
+           1000, 1000,
+           with(given("error-share=?, max-retries=2, base-delay=0s, backoff-base=1ms", p), more)),
+       .interval = 100s},
+      [](const ObservedRun& run) {
+        return mean_after(300s, run.intervals, [](const RunInterval& each) {
+          const Rates& rates = each.rates;
+          return rates.retries / (rates.attempts - rates.retries);
+        });
+      });
 }
 
 // --- Hedges ---
@@ -315,11 +271,9 @@ namespace {
 Experiment hedged(int c, double l, const std::string& times, double seconds,
                   const NamedOptions& more) {
   return {.options = open(l, seconds,
-                          with({{"service", "workers"},
-                                {"workers", text(c)},
-                                {"service-time", times},
-                                {"strategy", "none"},
-                                {"timeout", "1000s"}},
+                          with(given("service=workers, workers=?, service-time=?, strategy=none, "
+                                     "timeout=1000s",
+                                     c, times),
                                more)),
           .interval = 470ms,
           .service_interval = 470ms};
@@ -379,7 +333,7 @@ Measure hedged_work(double l, const std::string& times, const NamedOptions& more
 
 Measure slow_fan_outs(int n, double slow, double l, const std::string& times,
                       const NamedOptions& more) {
-  return of_run(never_queues(l, times, with({{"deadline", in_seconds(slow)}}, more)),
+  return of_run(never_queues(l, times, with(given("deadline=?s", slow), more)),
                 [n](const ObservedRun& run) {
                   const Counts& counts = run.summary.counts;
                   const double share = ratio(counts.gave_up(), counts.requests);
@@ -415,7 +369,7 @@ Measure unanswered_attempts(double l, const NamedOptions& more) {
 }
 
 Measure wanted_hedges(double l, const NamedOptions& more) {
-  return of_run(hedged(1000000, l, "fixed:200ms", 60, with({{"hedge", "100ms"}}, more)),
+  return of_run(hedged(1000000, l, "fixed:200ms", 60, with(given("hedge=100ms"), more)),
                 [](const ObservedRun& run) {
                   return mean_after(30s, run.intervals,
                                     [](const RunInterval& each) { return each.rates.hedges; });
@@ -426,11 +380,9 @@ Measure wanted_hedges(double l, const NamedOptions& more) {
 
 Measure waiting(double l, double s, double nu) {
   return of_run(
-      {.options = open(l, 30000,
-                       {{"shed-above", "1"},
-                        {"base-delay", in_seconds(s)},
-                        {"backoff-base", in_seconds(1 / nu)},
-                        {"jitter", "exponential"}}),
+      {.options = open(
+           l, 30000,
+           given("shed-above=1, base-delay=?s, backoff-base=?s, jitter=exponential", s, 1 / nu)),
        .interval = 5s},
       [](const ObservedRun& run) { return mean_after(1000s, run.intervals, waiting_to_retry); });
 }
@@ -438,74 +390,62 @@ Measure waiting(double l, double s, double nu) {
 Measure waiting_for_worker(double l, double mu, double nu) {
   return of_run(
       {.options = open(l, 15000,
-                       {{"service", "workers"},
-                        {"workers", "1"},
-                        {"queue-length", "0"},
-                        {"timeout", "1000s"},
-                        {"service-time", "exponential:" + in_seconds(1 / mu)},
-                        {"backoff-base", in_seconds(1 / nu)},
-                        {"jitter", "exponential"}}),
+                       given("service=workers, workers=1, queue-length=0, timeout=1000s, "
+                             "service-time=exponential:?s, backoff-base=?s, jitter=exponential",
+                             1 / mu, 1 / nu)),
        .interval = 5s},
       [](const ObservedRun& run) { return mean_after(1000s, run.intervals, waiting_to_retry); });
 }
 
 Measure busy(double l, double s, const NamedOptions& more) {
   // The interval has no common rhythm with the service times.
-  return of_run(
-      {.options = open(l, 10000, with({{"shed-above", "1"}, {"base-delay", in_seconds(s)}}, more)),
-       .service_interval = 730ms},
-      [](const ObservedRun& run) { return mean_after(1000s, run.service, concurrency); });
+  return of_run({.options = open(l, 10000, with(given("shed-above=1, base-delay=?s", s), more)),
+                 .service_interval = 730ms},
+                [](const ObservedRun& run) { return mean_after(1000s, run.service, concurrency); });
 }
 
 Measure throughput(double l, double s, const NamedOptions& more) {
-  return of_run(
-      {.options = open(l, 10000, with({{"shed-above", "1"}, {"base-delay", in_seconds(s)}}, more)),
-       .interval = 1000s},
-      [](const ObservedRun& run) {
-        return mean_after(1000s, run.intervals,
-                          [](const RunInterval& each) { return each.rates.ok; });
-      });
-}
-
-Measure lost(int c, double l, double s) {
-  return of_run({.options = open(l, 2000,
-                                 {{"shed-above", text(c)},
-                                  {"base-delay", in_seconds(s)},
-                                  {"limit", "1000"},
-                                  {"strategy", "none"}})},
-                share_of_errors);
-}
-
-Measure patient_attempts(int c, double l, double s) {
-  return of_run({.options = open(l, 12001,
-                                 {{"shed-above", text(c)},
-                                  {"base-delay", in_seconds(s)},
-                                  {"limit", "1000"},
-                                  {"backoff-base", "600s"},
-                                  {"jitter", "full"}}),
-                 .interval = 4000s},
+  return of_run({.options = open(l, 10000, with(given("shed-above=1, base-delay=?s", s), more)),
+                 .interval = 1000s},
                 [](const ObservedRun& run) {
-                  return mean_after(4000s, run.intervals, [](const RunInterval& each) {
-                    return each.rates.attempts / each.rates.ok;
-                  });
+                  return mean_after(1000s, run.intervals,
+                                    [](const RunInterval& each) { return each.rates.ok; });
                 });
 }
 
+Measure lost(int c, double l, double s) {
+  return of_run(
+      {.options =
+           open(l, 2000, given("shed-above=?, base-delay=?s, limit=1000, strategy=none", c, s))},
+      share_of_errors);
+}
+
+Measure patient_attempts(int c, double l, double s) {
+  return of_run(
+      {.options = open(l, 12001,
+                       given("shed-above=?, base-delay=?s, limit=1000, backoff-base=600s, "
+                             "jitter=full",
+                             c, s)),
+       .interval = 4000s},
+      [](const ObservedRun& run) {
+        return mean_after(4000s, run.intervals, [](const RunInterval& each) {
+          return each.rates.attempts / each.rates.ok;
+        });
+      });
+}
+
 Measure refused_calls(int n, int c, double z, double s) {
-  return of_run({.options = closed(n, 3000,
-                                   {{"shed-above", text(c)},
-                                    {"lambda", in_seconds(z)},
-                                    {"base-delay", in_seconds(s)},
-                                    {"limit", "1000"},
-                                    {"strategy", "none"}})},
-                share_of_errors);
+  return of_run(
+      {.options = closed(
+           n, 3000,
+           given("shed-above=?, lambda=?s, base-delay=?s, limit=1000, strategy=none", c, z, s))},
+      share_of_errors);
 }
 
 namespace {
 
 Experiment never_full(double l, double s) {
-  return {.options = open(
-              l, 4000, {{"limit", "100000"}, {"base-delay", in_seconds(s)}, {"strategy", "none"}}),
+  return {.options = open(l, 4000, given("limit=100000, base-delay=?s, strategy=none", s)),
           .service_interval = 1s};
 }
 
@@ -530,13 +470,9 @@ Measure variance_in_service(double l, double s) {
 Measure served_beside_hanging(int c, double l, double usual, double share, double hanging) {
   // A long run, because requests that hang at the same time stay together for long.
   return of_run({.options = open(l, 12000,
-                                 {{"service", "workers"},
-                                  {"workers", text(c)},
-                                  {"queue-length", "0"},
-                                  {"strategy", "none"},
-                                  {"service-time", "bimodal:" + in_seconds(usual) + ':' +
-                                                       text(share) + ':' + in_seconds(hanging)},
-                                  {"timeout", "1000s"}}),
+                                 given("service=workers, workers=?, queue-length=0, strategy=none, "
+                                       "service-time=bimodal:?s:?:?s, timeout=1000s",
+                                       c, usual, share, hanging)),
                  .interval = 500s},
                 [](const ObservedRun& run) {
                   const auto refused = sum_after(2000s, run.intervals, [](const RunInterval& each) {
@@ -552,13 +488,12 @@ Measure served_beside_hanging(int c, double l, double usual, double share, doubl
 namespace {
 
 Experiment exponential_workers(int c, double l, double s, const NamedOptions& more) {
-  return {.options = open(l, 5000,
-                          with({{"service", "workers"},
-                                {"workers", text(c)},
-                                {"service-time", "exponential:" + in_seconds(s)},
-                                {"strategy", "none"},
-                                {"timeout", "1000s"}},
-                               more)),
+  return {.options = open(
+              l, 5000,
+              with(given("service=workers, workers=?, service-time=exponential:?s, strategy=none, "
+                         "timeout=1000s",
+                         c, s),
+                   more)),
           .service_interval = 470ms};
 }
 
@@ -581,31 +516,24 @@ Measure waiting_in_queue(int c, double l, double s, const NamedOptions& more) {
 namespace {
 
 NamedOptions kept_connections(int c, double l, double seconds, const NamedOptions& more) {
-  return open(l, seconds,
-              with({{"connections", "keep-alive"},
-                    {"pool-size", text(c)},
-                    {"strategy", "none"},
-                    {"timeout", "1000s"}},
-                   more));
+  return open(
+      l, seconds,
+      with(given("connections=keep-alive, pool-size=?, strategy=none, timeout=1000s", c), more));
 }
 
 }  // namespace
 
 Measure lost_for_connections(int c, double l, double s, const NamedOptions& more) {
-  return of_run(
-      {.options = kept_connections(
-           c, l, 2000,
-           with({{"base-delay", in_seconds(s)}, {"limit", "1000"}, {"pool-wait", "0s"}}, more))},
-      share_of_errors);
+  return of_run({.options = kept_connections(
+                     c, l, 2000, with(given("base-delay=?s, limit=1000, pool-wait=0s", s), more))},
+                share_of_errors);
 }
 
 Measure in_line(int c, double l, double s, const NamedOptions& more) {
   return of_run(
-      {.options = kept_connections(c, l, 5000,
-                                   with({{"service", "workers"},
-                                         {"workers", "1000"},
-                                         {"service-time", "exponential:" + in_seconds(s)}},
-                                        more)),
+      {.options = kept_connections(
+           c, l, 5000,
+           with(given("service=workers, workers=1000, service-time=exponential:?s", s), more)),
        .interval = 470ms},
       [](const ObservedRun& run) {
         return mean_after(100s, run.intervals,
@@ -614,76 +542,58 @@ Measure in_line(int c, double l, double s, const NamedOptions& more) {
 }
 
 Measure connecting(double l, double s, double t) {
-  return of_run({.options = kept_connections(
-                     1, l, 5000, {{"base-delay", in_seconds(s)}, {"pool-idle", in_seconds(t)}}),
-                 .interval = 100s},
-                [](const ObservedRun& run) {
-                  return ratio(run.intervals.back().clients.kept->opened,
-                               run.summary.counts.requests);
-                });
+  return of_run(
+      {.options = kept_connections(1, l, 5000, given("base-delay=?s, pool-idle=?s", s, t)),
+       .interval = 100s},
+      [](const ObservedRun& run) {
+        return ratio(run.intervals.back().clients.kept->opened, run.summary.counts.requests);
+      });
 }
 
 Measure through_kept_connections(int c, double s) {
   constexpr double kSeconds = 500;
   return of_run(
       {.options = closed(20 * c, kSeconds,
-                         {{"processes", "1"},
-                          {"lambda", "0s"},
-                          {"connections", "keep-alive"},
-                          {"pool-size", text(c)},
-                          {"strategy", "none"},
-                          {"timeout", "1000s"},
-                          {"service", "workers"},
-                          {"workers", text(10 * c)},
-                          {"service-time", in_seconds(s)}})},
+                         given("processes=1, lambda=0s, connections=keep-alive, pool-size=?, "
+                               "strategy=none, timeout=1000s, service=workers, workers=?, "
+                               "service-time=?s",
+                               c, 10 * c, s))},
       [](const ObservedRun& run) { return static_cast<double>(run.summary.counts.ok) / kSeconds; });
 }
 
 Measure in_streams(int connections, int streams) {
-  return of_run({.options = closed(10 * connections * streams, 100,
-                                   {{"processes", "1"},
-                                    {"lambda", "1s"},
-                                    {"connections", "multiplexed"},
-                                    {"pool-size", text(connections)},
-                                    {"streams", text(streams)},
-                                    {"strategy", "none"},
-                                    {"timeout", "1000s"},
-                                    {"service", "workers"},
-                                    {"workers", "10000"},
-                                    {"service-time", "1000s"}}),
-                 .service_interval = 10s},
-                [](const ObservedRun& run) { return run.service.back().interval.concurrency; });
+  return of_run(
+      {.options = closed(10 * connections * streams, 100,
+                         given("processes=1, lambda=1s, connections=multiplexed, pool-size=?, "
+                               "streams=?, strategy=none, timeout=1000s, service=workers, "
+                               "workers=10000, service-time=1000s",
+                               connections, streams)),
+       .service_interval = 10s},
+      [](const ObservedRun& run) { return run.service.back().interval.concurrency; });
 }
 
 namespace {
 
 Experiment frozen(int n, double z, double s, double t, const NamedOptions& more) {
-  return {.options = with({{"clients", text(n)},
-                           {"lambda", in_seconds(z)},
-                           {"service", "workers"},
-                           {"workers", "20"},
-                           {"service-time", in_seconds(s)},
-                           {"connections", "keep-alive"},
-                           {"timeout", "1s"},
-                           {"strategy", "fixed"},
-                           {"fixed-delay", "400ms"},
-                           {"outage-at", "20s"},
-                           {"outage-for", in_seconds(t)},
-                           {"observe", "1ms"}},
-                          more)};
+  return {.options =
+              with(given("clients=?, lambda=?s, service=workers, workers=20, service-time=?s, "
+                         "connections=keep-alive, timeout=1s, strategy=fixed, fixed-delay=400ms, "
+                         "outage-at=20s, outage-for=?s, observe=1ms",
+                         n, z, s, t),
+                   more)};
 }
 
 }  // namespace
 
 Measure on_waking(int n, double z, double s, double t, int backlog) {
-  return of_run(frozen(n, z, s, t, {{"clients-per-process", "1"}, {"backlog", text(backlog)}}),
+  return of_run(frozen(n, z, s, t, given("clients-per-process=1, backlog=?", backlog)),
                 [](const ObservedRun& run) {
                   return run.summary.on_waking->kept + run.summary.on_waking->accept_queue;
                 });
 }
 
 Measure on_waking_in_pools(int n, double z, double s, double t, int processes, int c) {
-  return of_run(frozen(n, z, s, t, {{"processes", text(processes)}, {"pool-size", text(c)}}),
+  return of_run(frozen(n, z, s, t, given("processes=?, pool-size=?", processes, c)),
                 [](const ObservedRun& run) { return run.summary.on_waking->kept; });
 }
 
@@ -693,13 +603,9 @@ Measure filling_seconds(double l, double mu, int n, int longest) {
   std::string restarts;
   for (int i = 0; i < kTimes; ++i) restarts += text(i * longest) + "s restart;";
   return of_run({.options = open(l, kTimes * longest,
-                                 {{"at", restarts},
-                                  {"service", "workers"},
-                                  {"workers", "1"},
-                                  {"strategy", "none"},
-                                  {"service-time", "exponential:" + in_seconds(1 / mu)},
-                                  {"shed-above", text(n - 1)},
-                                  {"timeout", "1000s"}}),
+                                 given("at=?, service=workers, workers=1, strategy=none, "
+                                       "service-time=exponential:?s, shed-above=?, timeout=1000s",
+                                       restarts, 1 / mu, n - 1)),
                  .interval = 2s},
                 [longest](const ObservedRun& run) {
                   // On average, the refusal comes in the middle of its interval.
@@ -724,13 +630,9 @@ Measure emptying_seconds(double l, double mu, int n, int longest) {
     loads += text(i * longest) + "s load 1000;" + text(i * longest + 1) + "s load 1;";
   }
   return of_run({.options = open(l, kTimes * longest,
-                                 {{"at", loads},
-                                  {"service", "workers"},
-                                  {"workers", "1"},
-                                  {"strategy", "none"},
-                                  {"service-time", "exponential:" + in_seconds(1 / mu)},
-                                  {"queue-length", text(n - 1)},
-                                  {"timeout", "1000s"}}),
+                                 given("at=?, service=workers, workers=1, strategy=none, "
+                                       "service-time=exponential:?s, queue-length=?, timeout=1000s",
+                                       loads, 1 / mu, n - 1)),
                  .service_interval = 100ms},
                 [longest](const ObservedRun& run) {
                   double sum = 0;
@@ -753,17 +655,13 @@ Measure trapping_connections(double l, int attempts, double expected, const Name
       const int middle = (low + high) / 2;
       // Attempts in the kernel's queue stay there for 2 s, the clients' timeout.
       const double backlog = high + 2 * l * attempts;
-      const ObservedRun run = observe({.options = with({{"arrivals", "open"},
-                                                        {"rate", text(l)},
-                                                        {"strategy", "fixed"},
-                                                        {"max-retries", text(attempts - 1)},
-                                                        {"outage-at", "15s"},
-                                                        {"outage-for", "30s"},
-                                                        {"observe", "300s"},
-                                                        {"backlog", text(backlog)},
-                                                        {"max-connections", text(middle)}},
-                                                       more)},
-                                      seed);
+      const ObservedRun run =
+          observe({.options = with(
+                       given("arrivals=open, rate=?, strategy=fixed, max-retries=?, outage-at=15s, "
+                             "outage-for=30s, observe=300s, backlog=?, max-connections=?",
+                             l, attempts - 1, backlog, middle),
+                       more)},
+                  seed);
       (run.summary.recovery.verdict == Verdict::kCollapsed ? high : low) = middle;
     }
     return high;
@@ -777,54 +675,33 @@ constexpr int kStaleScale = 20;
 constexpr int kHerdScale = 10;
 
 Experiment stale_queue() {
-  return {.options = {{"arrivals", "open"},
-                      {"rate", "90"},
-                      {"scale", text(kStaleScale)},
-                      {"service", "workers"},
-                      {"workers", "10"},
-                      {"strategy", "none"},
-                      {"timeout", "1s"},
-                      {"outage", "slow:3"},
-                      {"outage-at", "30s"},
-                      {"outage-for", "8s"},
-                      {"observe", "120s"}},
-          .service_interval = 100ms};
+  return {
+      .options = given("arrivals=open, rate=90, scale=?, service=workers, workers=10, "
+                       "strategy=none, timeout=1s, outage=slow:3, outage-at=30s, outage-for=8s, "
+                       "observe=120s",
+                       kStaleScale),
+      .service_interval = 100ms};
 }
 
 Experiment herd(int clients, double rate, double wait) {
   constexpr int kWorkers = 5;
-  return {.options = {{"clients", text(clients)},
-                      {"scale", text(kHerdScale)},
-                      {"lambda", "400s"},
-                      {"timeout", "10000s"},
-                      {"strategy", "fixed"},
-                      {"fixed-delay", in_seconds(wait)},
-                      {"outage", "drop"},
-                      {"outage-at", "5s"},
-                      {"outage-for", "4000s"},
-                      {"at", "4005s load 0.001"},
-                      {"observe", "60s"},
-                      {"service", "workers"},
-                      {"workers", text(kWorkers)},
-                      {"service-time", in_seconds(kWorkers / rate)}},
+  return {.options = given("clients=?, scale=?, lambda=400s, timeout=10000s, strategy=fixed, "
+                           "fixed-delay=?s, outage=drop, outage-at=5s, outage-for=4000s, "
+                           "at=4005s load 0.001, observe=60s, service=workers, workers=?, "
+                           "service-time=?s",
+                           clients, kHerdScale, wait, kWorkers, kWorkers / rate),
           .service_interval = 100ms};
 }
 
 // The requests are sent to a frozen server, and wait until it wakes.
 Experiment at_one_moment(int n, double s, const NamedOptions& more) {
-  return {.options = with({{"clients", text(n)},
-                           {"lambda", "1s"},
-                           {"timeout", "10000s"},
-                           {"outage-at", "0s"},
-                           {"outage-for", "1000s"},
-                           {"observe", in_seconds(n * s + 1)},
-                           {"backlog", "10000"},
-                           {"strategy", "none"},
-                           {"service", "workers"},
-                           {"workers", "1"},
-                           {"service-time", in_seconds(s)}},
-                          more),
-          .traced = static_cast<std::size_t>(n)};
+  return {
+      .options = with(given("clients=?, lambda=1s, timeout=10000s, outage-at=0s, outage-for=1000s, "
+                            "observe=?s, backlog=10000, strategy=none, service=workers, workers=1, "
+                            "service-time=?s",
+                            n, n * s + 1, s),
+                      more),
+      .traced = static_cast<std::size_t>(n)};
 }
 
 // When each request's only attempt ended.
@@ -879,7 +756,7 @@ Measure lockstep_wait(int n, double s, double share) {
 
 Measure dropped_by_codel(int n, double s, double target, double interval) {
   const std::string rule = "codel:" + in_seconds(target) + ':' + in_seconds(interval);
-  return of_run(at_one_moment(n, s, {{"queue-drop", rule}}), [](const ObservedRun& run) {
+  return of_run(at_one_moment(n, s, given("queue-drop=?", rule)), [](const ObservedRun& run) {
     return std::count_if(run.requests.begin(), run.requests.end(), [](const TracedRequest& each) {
       return each.attempts.front().status == 503;
     });
@@ -887,7 +764,7 @@ Measure dropped_by_codel(int n, double s, double target, double interval) {
 }
 
 Measure served_order(int n, int threshold) {
-  return of_run(at_one_moment(n, .01, {{"queue-order", "adaptive-lifo:" + text(threshold)}}),
+  return of_run(at_one_moment(n, .01, given("queue-order=adaptive-lifo:?", threshold)),
                 [](const ObservedRun& run) {
                   // Requests are numbered in the order of their arrival.
                   std::vector<TracedRequest> requests = run.requests;
@@ -909,26 +786,23 @@ Measure served_order(int n, int threshold) {
 
 Measure capacity_after(int seconds) {
   return of_run({.options = open(3000, seconds,
-                                 {{"base-delay", "0s"},
-                                  {"rate-limit", "100"},
-                                  {"strategy", "none"},
-                                  {"autoscale", "target-tracking"}}),
+                                 given("base-delay=0s, rate-limit=100, strategy=none, "
+                                       "autoscale=target-tracking")),
                  .service_interval = 10s},
                 [](const ObservedRun& run) { return run.service.back().interval.capacity->rate; });
 }
 
 Measure first_throttled(double c, double l) {
-  return of_run({.options = open(l, 1400,
-                                 {{"base-delay", "0s"},
-                                  {"rate-limit", text(c)},
-                                  {"rate-burst", "300s"},
-                                  {"strategy", "none"},
-                                  {"at", "0s load 0.001;300s load 1"}}),
-                 .interval = 1s},
-                [](const ObservedRun& run) {
-                  return first_after(300s, run.intervals,
-                                     [](const RunInterval& each) { return each.rates.errors > 0; });
-                });
+  return of_run(
+      {.options = open(l, 1400,
+                       given("base-delay=0s, rate-limit=?, rate-burst=300s, strategy=none, "
+                             "at=0s load 0.001;300s load 1",
+                             c)),
+       .interval = 1s},
+      [](const ObservedRun& run) {
+        return first_after(300s, run.intervals,
+                           [](const RunInterval& each) { return each.rates.errors > 0; });
+      });
 }
 
 namespace {
@@ -938,24 +812,17 @@ constexpr double kPacedService = .01;
 // The rate of `part` divided by the rate of attempts, between the two times.
 template <typename Part>
 Measure paced(int n, double c, double randomization, int from, int to, Part part) {
-  return of_run({.options = {{"arrivals", "job"},
-                             {"clients", text(n)},
-                             {"tasks", text(n)},
-                             {"calls", "1000000"},
-                             {"workers-start", "100ms"},
-                             {"time-limit", text(to) + 's'},
-                             {"strategy", "responsive"},
-                             {"randomization", text(randomization)},
-                             {"base-delay", in_seconds(kPacedService)},
-                             {"limit", "100000"},
-                             {"rate-limit", text(c)},
-                             {"hint", "none"}},
-                 .interval = 10s},
-                [from, part](const ObservedRun& run) {
-                  const auto since = std::chrono::seconds(from);
-                  return sum_after(since, run.intervals, part).first /
-                         sum_after(since, run.intervals, attempts_of).first;
-                });
+  return of_run(
+      {.options = given("arrivals=job, clients=?, tasks=?, calls=1000000, workers-start=100ms, "
+                        "time-limit=?s, strategy=responsive, randomization=?, base-delay=?s, "
+                        "limit=100000, rate-limit=?, hint=none",
+                        n, n, to, randomization, kPacedService, c),
+       .interval = 10s},
+      [from, part](const ObservedRun& run) {
+        const auto since = std::chrono::seconds(from);
+        return sum_after(since, run.intervals, part).first /
+               sum_after(since, run.intervals, attempts_of).first;
+      });
 }
 
 }  // namespace
