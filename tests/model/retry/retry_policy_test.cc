@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/base/text.h"
+#include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
 
 namespace retrystorm {
@@ -16,7 +21,7 @@ using test::kNormal;
 using test::kNormalU;
 using test::kNormalV;
 using test::ScriptedRandom;
-using ::testing::ElementsAre;
+using test::settings_of;
 
 // A policy and one client of it.
 class Client {
@@ -32,18 +37,8 @@ class Client {
   }
   // The wait before the retry, or after giving up.
   Duration fail() { return after(timed_out(2s)).wait; }
-
-  // A success, and the next request.
-  Duration succeed() {
-    const Duration wait = after({}).wait;
-    begin();
-    return wait;
-  }
-
-  std::vector<Duration> fail(int times) {
-    std::vector<Duration> waits;
-    for (int i = 0; i < times; ++i) waits.push_back(fail());
-    return waits;
+  void fail(int times) {
+    for (int i = 0; i < times; ++i) fail();
   }
 
   const RetryMetrics& metrics() const { return metrics_; }
@@ -56,26 +51,83 @@ class Client {
   RetryMetrics metrics_;
 };
 
-// Throws when it is drawn from.
-ScriptedRandom no_randomness() {
-  return {};
+// What a client does, and how long it waits then:
+//
+//   4F:100ms  four attempts fail, and are retried after so long each
+//   X:2s      one fails, its request is given up, and so long is waited
+//   S:0s      one succeeds, and the next request begins
+//   T:1s      another request begins, after a think time of 1 s
+//
+// Without a wait: however long it is. No other random numbers are drawn than the given ones, and all of these.
+struct Course {
+  std::string settings;
+  std::vector<double> uniforms;
+  std::string steps;
+  // Of the pacer, and all waits. Below 0: however many.
+  int ups = -1, downs = -1, sleeps = -1;
+};
+
+void expect_course(const Course& course) {
+  SCOPED_TRACE(course.settings + course.steps);
+  struct Given final : Random {
+    double uniform() override { return uniforms.at(next++); }
+    std::vector<double> uniforms;
+    std::size_t next = 0;
+  } random;
+  random.uniforms = course.uniforms;
+  Client client(settings_of<RetrySettings>(course.settings), random);
+  Duration waited{};
+  std::uint64_t attempts = 0;
+  for (const std::string_view step : split(course.steps, ' ')) {
+    const std::size_t place = step.find_first_of("FXST"), colon = step.find(':');
+    const char what = step[place];
+    const int times = place == 0 ? 1 : std::stoi(std::string(step));
+    const std::optional<Duration> time =
+        colon == step.npos ? std::nullopt : std::optional(parse_duration(step.substr(colon + 1)));
+    for (int i = 0; i < times; ++i) {
+      if (what == 'T') {
+        client.begin(*time);
+        continue;
+      }
+      const Decision decision = client.after(what == 'S' ? AttemptResult() : timed_out(2s));
+      if (what == 'S') client.begin();
+      if (what != 'S') {
+        EXPECT_EQ(decision.retry, what == 'F') << step;
+      }
+      if (what == 'X') {
+        EXPECT_EQ(decision.gave_up, GiveUp::kAttempts) << step;
+      }
+      if (time) {
+        EXPECT_EQ(decision.wait, *time) << step << ' ' << i;
+      }
+      ++attempts;
+      waited += decision.wait;
+    }
+  }
+  EXPECT_EQ(random.next, random.uniforms.size());
+  EXPECT_EQ(client.metrics().invocations, attempts);
+  EXPECT_EQ(client.metrics().total_sleep, waited);
+  if (course.ups >= 0) {
+    EXPECT_EQ(client.metrics().ups, course.ups);
+  }
+  if (course.downs >= 0) {
+    EXPECT_EQ(client.metrics().downs, course.downs);
+  }
+  if (course.sleeps >= 0) {
+    EXPECT_EQ(client.metrics().sleeps, course.sleeps);
+  }
 }
 
-RetrySettings exponential_without_jitter() {
-  RetrySettings options = retry_settings("exponential");
-  options.backoff.jitter.amount = 0;
-  return options;
-}
+const std::string kFixed = "strategy = fixed\n", kLinear = "strategy = linear\n";
+const std::string kExponential = "strategy = exponential\n";
+const std::string kPlain = kExponential + "jitter = 0\n";
+const std::string kTruncated = "strategy = truncated\n", kResponsive = "strategy = responsive\n";
 
-RetrySettings sleeper_without_randomness(Duration initial, double up, double down,
-                                         std::uint32_t threshold) {
-  RetrySettings options = retry_settings("responsive");
-  options.pacer.initial_interval = initial;
-  options.pacer.up_multiplier = up;
-  options.pacer.down_multiplier = down;
-  options.pacer.down_threshold = threshold;
-  options.pacer.randomization = 0;
-  return options;
+// A pacer without randomness.
+std::string paced(const std::string& initial, double up, double down, int threshold) {
+  return kResponsive + "randomization = 0\ninitial-interval = " + initial +
+         "\nup-multiplier = " + print_number(up) + "\ndown-multiplier = " + print_number(down) +
+         "\ndown-threshold = " + std::to_string(threshold) + '\n';
 }
 
 // The articles' strategies. They give up no request.
@@ -88,323 +140,115 @@ std::vector<RetrySettings> all_strategies() {
   return all;
 }
 
-TEST(FixedRetry, WaitsForTheSameTimeForEver) {
-  auto random = no_randomness();
-  Client client(retry_settings("fixed"), random);
-  EXPECT_THAT(client.fail(4), ElementsAre(100ms, 100ms, 100ms, 100ms));
-  EXPECT_EQ(client.succeed(), 0s);
-  EXPECT_EQ(client.fail(), 100ms);
+TEST(RetryPolicy, WaitsAsItsStrategySays) {
+  for (const Course& course : std::vector<Course>{
+           {kFixed, {}, "4F:100ms S:0s F:100ms"},
+           {kFixed, {}, "3F:100ms S:0s", 0, 0, 3},
+           {kFixed + "backoff-base = 0s\n", {}, "F:0s"},
+           {kLinear + "backoff-step = 250ms\n", {}, "F:1s F:1250ms F:1500ms F:1750ms"},
+           {kLinear, {}, "298F F:299s 3F:5m"},
+           {kLinear, {}, "5F S:0s F:1s F:2s"},
+           // 0.1 s times powers of 2.71828, each rounded to a nanosecond, and then 5 minutes.
+           {kPlain,
+            {},
+            "F:100ms F:271828us F:738904616ns F:2008549640ns F:5459800315ns F:14841266000ns "
+            "F:40342716542ns F:109662799522ns F:298094194685ns 2F:5m"},
+           {kPlain, {}, "5F S:0s F:100ms F:271828us"},
+           {kPlain + "backoff-cap = 40ms\n", {}, "2F:40ms"},
+           // The first wait has no jitter. 271.828 ms * (1 + 0.1 * 1.66511)
+           {kExponential, {}, "F:100ms"},
+           {kExponential, {kNormalU, kNormalV}, "F F:317090331ns"},
+           // The maximum bounds the wait before the jitter: 300 s * 1.166511
+           {kExponential + "backoff-base = 200s\n",
+            {kNormalU, kNormalV, kNormalU, kNormalV},
+            "F 2F:349953276669ns"},
+           // A normal variate of -1.66511.
+           {kExponential + "jitter = 1\n", {0.25, 0.5}, "F F:0s"},
+           // As the original's code does: the first retry comes after 2.7 think times.
+           {kPlain + "backoff-from = think-time\n",
+            {},
+            "T:10s F:27182800us F:73890461584ns F:200854963915ns T:1s F:2718280us"},
+           {kExponential + "backoff-from = think-time\n",
+            {kNormalU, kNormalV},
+            "T:100ms F:317090331ns"},
+           {kTruncated, {0, 0.5, 0.25, 0.75, 0.125}, "F:1s F:2500ms F:4250ms F:8750ms F:16125ms"},
+           // The maximum includes the random part.
+           {kTruncated, {0, 0, 0, 0, 0, 0.5, 0.99}, "F:1s F:2s F:4s F:8s F:16s 2F:32s"},
+           {kTruncated, {0, 0, 0, 0.5}, "3F S:0s F:1500ms"},
+           {kTruncated, {0, 0, 0, 0, 0, 0, 0}, "F:1s F:2s F:4s F:8s F:16s 2F:32s X:0s"},
+           // As many retries as are allowed, for each request; without a number, there is no limit.
+           {kFixed + "max-retries = 0\n", {}, "X:0s T:10s X:0s"},
+           {kFixed + "max-retries = 1\n", {}, "F:100ms X:0s T:10s F:100ms X:0s"},
+           {kFixed + "max-retries = 3\n", {}, "3F:100ms X:0s T:10s 3F:100ms X:0s"},
+           {kFixed, {}, "10000F:100ms"}}) {
+    expect_course(course);
+  }
 }
 
-TEST(FixedRetry, WaitsForTheGivenTime) {
-  RetrySettings options = retry_settings("fixed");
-  options.backoff.base = 0s;
-  auto random = no_randomness();
-  EXPECT_EQ(Client(options, random).fail(), 0s);
-}
-
-TEST(LinearBackoff, GrowsByTheStep) {
-  RetrySettings options = retry_settings("linear");
-  options.backoff.base = 1s;
-  options.backoff.step = 250ms;
-  auto random = no_randomness();
-  Client client(options, random);
-  EXPECT_THAT(client.fail(4), ElementsAre(1s, 1250ms, 1500ms, 1750ms));
-}
-
-TEST(LinearBackoff, StopsAtTheMaximum) {
-  auto random = no_randomness();
-  Client client(retry_settings("linear"), random);
-  EXPECT_EQ(client.fail(299).back(), 299s);
-  EXPECT_THAT(client.fail(3), ElementsAre(5min, 5min, 5min));
-}
-
-TEST(LinearBackoff, StartsAgainAfterASuccess) {
-  auto random = no_randomness();
-  Client client(retry_settings("linear"), random);
-  client.fail(5);
-  EXPECT_EQ(client.succeed(), 0s);
-  EXPECT_THAT(client.fail(2), ElementsAre(1s, 2s));
-}
-
-// 0.1 s times powers of 2.71828, each rounded to a nanosecond, and then 5 minutes.
-TEST(ExponentialBackoff, MultipliesUpToTheMaximum) {
-  auto random = no_randomness();
-  Client client(exponential_without_jitter(), random);
-  EXPECT_THAT(client.fail(11),
-              ElementsAre(100ms, 271828us, 738904616ns, 2008549640ns, 5459800315ns, 14841266000ns,
-                          40342716542ns, 109662799522ns, 298094194685ns, 5min, 5min));
-}
-
-TEST(ExponentialBackoff, StartsAgainAfterASuccess) {
-  auto random = no_randomness();
-  Client client(exponential_without_jitter(), random);
-  client.fail(5);
-  EXPECT_EQ(client.succeed(), 0s);
-  EXPECT_THAT(client.fail(2), ElementsAre(100ms, 271828us));
-}
-
-TEST(ExponentialBackoff, FirstWaitIsNotJittered) {
-  auto random = no_randomness();
-  EXPECT_EQ(Client(retry_settings("exponential"), random).fail(), 100ms);
-}
-
-TEST(ExponentialBackoff, AddsANormalVariateInProportionToTheWait) {
+TEST(ExponentialBackoff, GrowsFromTheJitteredWait) {
   ScriptedRandom random{kNormalU, kNormalV, 0.25, 0.5};
   Client client(retry_settings("exponential"), random);
-  client.fail();
-  // 271.828 ms * (1 + 0.1 * 1.66511)
-  EXPECT_EQ(client.fail(), 317090331ns);
-  // The next grows from the jittered wait: 317.090331 ms * 2.71828 * (1 - 0.1 * 1.66511)
+  client.fail(2);
+  // 317.090331 ms * 2.71828 * (1 - 0.1 * 1.66511)
   EXPECT_NEAR(to_seconds(client.fail()), 0.86194030495 * (1 - 0.1 * kNormal), 2e-9);
   EXPECT_EQ(random.left(), 0);
 }
 
-TEST(ExponentialBackoff, MaximumBoundsTheWaitBeforeTheJitter) {
-  RetrySettings options = retry_settings("exponential");
-  options.backoff.base = 200s;
-  ScriptedRandom random{kNormalU, kNormalV, kNormalU, kNormalV};
-  Client client(options, random);
-  client.fail();
-  EXPECT_EQ(client.fail(), 349953276669ns);  // 300 s * 1.166511
-  EXPECT_EQ(client.fail(), 349953276669ns);
-}
-
-TEST(ExponentialBackoff, NeverHasANegativeWait) {
-  RetrySettings options = retry_settings("exponential");
-  options.backoff.jitter.amount = 1;
-  ScriptedRandom random{0.25, 0.5};  // a normal variate of -1.66511
-  Client client(options, random);
-  client.fail();
-  EXPECT_EQ(client.fail(), 0s);
-}
-
 // A wait that the jitter cut off at 0 is no reason to retry without a pause for ever.
 TEST(ExponentialBackoff, KeepsGrowingAfterAWaitThatWasCutOff) {
-  RetrySettings options = retry_settings("exponential");
-  options.backoff.jitter.amount = 1;
-  options.backoff.factor = 2;
   ScriptedRandom random{0.25, 0.5, kNormalU, kNormalV};
-  Client client(options, random);
+  Client client(settings_of<RetrySettings>(kExponential + "jitter = 1\nbackoff-factor = 2\n"),
+                random);
   client.fail();
   EXPECT_EQ(client.fail(), 0s);
   EXPECT_NEAR(to_seconds(client.fail()), 0.4 * (1 + kNormal), 1e-8);
 }
 
-TEST(ExponentialBackoff, FirstWaitIsWithinTheMaximumToo) {
-  RetrySettings options = exponential_without_jitter();
-  options.backoff.cap = 40ms;
-  auto random = no_randomness();
-  Client client(options, random);
-  EXPECT_THAT(client.fail(2), ElementsAre(40ms, 40ms));
-}
-
-// As the original's code does: the first retry comes after 2.7 think times.
-TEST(ExponentialBackoff, FromThinkTimeStartsAtTheLastThinkTime) {
-  RetrySettings options = exponential_without_jitter();
-  options.backoff.from = BackoffFrom::kThinkTime;
-  auto random = no_randomness();
-  Client client(options, random);
-  client.begin(10s);
-  EXPECT_THAT(client.fail(3), ElementsAre(27182800us, 73890461584ns, 200854963915ns));
-  client.begin(1s);
-  EXPECT_EQ(client.fail(), 2718280us);
-}
-
-TEST(ExponentialBackoff, FromThinkTimeJittersTheFirstWaitToo) {
-  RetrySettings options = retry_settings("exponential");
-  options.backoff.from = BackoffFrom::kThinkTime;
-  ScriptedRandom random{kNormalU, kNormalV};
-  Client client(options, random);
-  client.begin(100ms);
-  EXPECT_EQ(client.fail(), 317090331ns);
-}
-
-TEST(TruncatedBackoff, DoublesAndAddsARandomPart) {
-  ScriptedRandom random{0, 0.5, 0.25, 0.75, 0.125};
-  Client client(retry_settings("truncated"), random);
-  EXPECT_THAT(client.fail(5), ElementsAre(1s, 2500ms, 4250ms, 8750ms, 16125ms));
-}
-
-TEST(TruncatedBackoff, MaximumIncludesTheRandomPart) {
-  ScriptedRandom random{0, 0, 0, 0, 0, 0.5, 0.99};
-  Client client(retry_settings("truncated"), random);
-  EXPECT_THAT(client.fail(7), ElementsAre(1s, 2s, 4s, 8s, 16s, 32s, 32s));
-}
-
-TEST(TruncatedBackoff, StartsAgainAfterASuccess) {
-  ScriptedRandom random{0, 0, 0, 0.5};
-  Client client(retry_settings("truncated"), random);
-  client.fail(3);
-  EXPECT_EQ(client.succeed(), 0s);
-  EXPECT_EQ(client.fail(), 1500ms);
-}
-
-TEST(TruncatedBackoff, ReachesItsMaximumBeforeItGivesUp) {
-  ScriptedRandom random{0, 0, 0, 0, 0, 0, 0};
-  Client client(retry_settings("truncated"), random);
-  EXPECT_THAT(client.fail(7), ElementsAre(1s, 2s, 4s, 8s, 16s, 32s, 32s));
-  const Decision last = client.after(timed_out(2s));
-  EXPECT_FALSE(last.retry);
-  EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
-  EXPECT_EQ(last.wait, 0s);
+TEST(ResponsiveSleeper, StepsUpAndDown) {
+  for (
+      const Course& course : std::vector<Course>{
+          // The original's tests.
+          {paced("10us", 1.1, 0.9, 10), {}, "F:10us S:10us F:11us F:12100ns"},
+          {paced("1us", 2, 0.5, 5),
+           {},
+           "F:1us F:2us F:4us F:8us F:16us 4S:16us 5S:8us 5S:4us 5S:2us 5S:1us 6S:0s",
+           5,
+           5,
+           30},
+          // It does nothing while nothing fails.
+          {kResponsive, {}, "50S:0s", 0, 0, 0},
+          // Failures do not reset the count of successes.
+          {paced("1s", 2, 0.5, 3), {}, "2F 2S:2s F:4s S:2s", -1, 1},
+          {paced("1s", 2, 0.5, 3), {}, "2F 2S:2s F:4s 3S:2s S:1s", -1, 2},
+          // It stops under the initial interval, and starts there again.
+          {paced("500ms", 1.5, 0.9, 1), {}, "F:500ms 2S:0s F:500ms"},
+          {paced("1s", 2, 0.5, 1), {}, "2F S:1s S:0s"},
+          // It draws each step up but the first: 750 - 225 ms, 787.5 ms in the middle, 1181.25 + 177.1875 ms.
+          {kResponsive, {0, 0.5, 0.75}, "F:500ms F:525ms F:787500us F:1358437500ns"},
+          // And each step down: from 500, 750, 1125 ms to 1012.5 ms and half of 303.75 ms.
+          {kResponsive + "down-threshold = 1\n", {0.5, 0.5, 0.75}, "3F S:1164375us"},
+          // No more than the maximum around: 15 min - 2 min, though 30 % are 4.5 min; 19.5 min + 1 min.
+          {kResponsive + "initial-interval = 10m\nmax-interval = 10h\n",
+           {0, 0.75},
+           "F F:13m F:20m30s"},
+          {kResponsive + "initial-interval = 14m\n", {0.5, 0.99}, "F 2F:15m"},
+          // Giving up is one failure.
+          {paced("1s", 2, 0.5, 5) + "max-retries = 1\n", {}, "F:1s X:2s", 2},
+          // The pause comes beside the backoff.
+          {paced("1s", 2, 0.5, 5) + "growth = linear\nbackoff-base = 10s\nbackoff-step = 100s\n",
+           {},
+           "F:11s F:112s F:214s S:4s"}}) {
+    expect_course(course);
+  }
 }
 
 // The article: initial 1 ms, x1.5, no randomness.
 TEST(ResponsiveSleeper, Reaches292MillisecondsAfter15Failures) {
-  auto random = no_randomness();
-  Client client(sleeper_without_randomness(1ms, 1.5, 0.9, 10), random);
-  const auto waits = client.fail(15);
-  EXPECT_EQ(waits.front(), 1ms);
-  EXPECT_NEAR(to_seconds(waits.back()), 0.291929, 5e-7);
-}
-
-// The original's test: initial 10 us, x1.1, no randomness; failure, success, failure, failure.
-TEST(ResponsiveSleeper, SleepsOnAfterASuccess) {
-  auto random = no_randomness();
-  Client client(sleeper_without_randomness(10us, 1.1, 0.9, 10), random);
-  client.fail();
-  EXPECT_EQ(client.metrics().total_sleep, 10us);
-  client.succeed();
-  EXPECT_EQ(client.metrics().total_sleep, 20us);
-  client.fail();
-  EXPECT_EQ(client.metrics().total_sleep, 31us);
-  client.fail();
-  EXPECT_EQ(client.metrics().total_sleep, 43100ns);
-}
-
-// The original's test: 1 us, x2, x0.5, threshold 5.
-TEST(ResponsiveSleeper, CountsItsStepsUpAndDown) {
-  auto random = no_randomness();
-  Client client(sleeper_without_randomness(1us, 2, 0.5, 5), random);
-  EXPECT_THAT(client.fail(5), ElementsAre(1us, 2us, 4us, 8us, 16us));
-  std::vector<Duration> after;
-  for (int i = 0; i < 30; ++i) after.push_back(client.succeed());
-  EXPECT_EQ(client.metrics().invocations, 35);
-  EXPECT_EQ(client.metrics().ups, 5);
-  EXPECT_EQ(client.metrics().downs, 5);
-  EXPECT_EQ(client.metrics().sleeps, 30);
-  EXPECT_EQ(client.metrics().total_sleep,
-            (1 + 2 + 4 + 8 + 16 * 5 + 8 * 5 + 4 * 5 + 2 * 5 + 1 * 5) * 1us);
-  EXPECT_EQ(after[3], 16us);
-  EXPECT_EQ(after[4], 8us);
-  EXPECT_EQ(after[23], 1us);
-  EXPECT_EQ(after[24], 0us);  // half a microsecond is under the initial interval
-  EXPECT_EQ(after[29], 0us);
-}
-
-TEST(ResponsiveSleeper, DoesNothingWhileNothingFails) {
-  auto random = no_randomness();
-  Client client(retry_settings("responsive"), random);
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(client.succeed(), 0s);
-  EXPECT_EQ(client.metrics().invocations, 50);
-  EXPECT_EQ(client.metrics().sleeps, 0);
-  EXPECT_EQ(client.metrics().downs, 0);
-}
-
-TEST(ResponsiveSleeper, FailuresDoNotResetTheCountOfSuccesses) {
-  auto random = no_randomness();
-  Client client(sleeper_without_randomness(1s, 2, 0.5, 3), random);
-  client.fail(2);
-  EXPECT_EQ(client.succeed(), 2s);
-  EXPECT_EQ(client.succeed(), 2s);
-  EXPECT_EQ(client.fail(), 4s);
-  EXPECT_EQ(client.succeed(), 2s);  // the third
-  EXPECT_EQ(client.metrics().downs, 1);
-  EXPECT_EQ(client.succeed(), 2s);  // the count starts again
-  EXPECT_EQ(client.succeed(), 2s);
-  EXPECT_EQ(client.succeed(), 1s);
-}
-
-TEST(ResponsiveSleeper, StopsUnderTheInitialIntervalAndStartsThereAgain) {
-  auto random = no_randomness();
-  Client client(sleeper_without_randomness(500ms, 1.5, 0.9, 1), random);
-  EXPECT_EQ(client.fail(), 500ms);
-  EXPECT_EQ(client.succeed(), 0s);  // 450 ms would be under it
-  EXPECT_EQ(client.succeed(), 0s);
-  EXPECT_EQ(client.fail(), 500ms);
-}
-
-TEST(ResponsiveSleeper, StaysAtExactlyTheInitialInterval) {
-  auto random = no_randomness();
-  Client client(sleeper_without_randomness(1s, 2, 0.5, 1), random);
-  client.fail(2);
-  EXPECT_EQ(client.succeed(), 1s);
-  EXPECT_EQ(client.succeed(), 0s);
-}
-
-TEST(ResponsiveSleeper, DrawsEachStepUpButTheFirst) {
-  ScriptedRandom random{0, 0.5, 0.75};
-  Client client(retry_settings("responsive"), random);
-  EXPECT_EQ(client.fail(), 500ms);
-  EXPECT_EQ(client.fail(), 525ms);         // 750 ms - 225 ms
-  EXPECT_EQ(client.fail(), 787500us);      // 787.5 ms, in the middle
-  EXPECT_EQ(client.fail(), 1358437500ns);  // 1181.25 ms + 177.1875 ms
-  EXPECT_EQ(random.left(), 0);
-}
-
-TEST(ResponsiveSleeper, DrawsStepsDownToo) {
-  RetrySettings options = retry_settings("responsive");
-  options.pacer.down_threshold = 1;
-  ScriptedRandom random{0.5, 0.5, 0.75};
-  Client client(options, random);
-  client.fail(3);                          // 500, 750, 1125 ms
-  EXPECT_EQ(client.succeed(), 1164375us);  // 1012.5 ms + half of 303.75 ms
-}
-
-TEST(ResponsiveSleeper, DrawsFromNoMoreThanTheMaximumAround) {
-  RetrySettings options = retry_settings("responsive");
-  options.pacer.initial_interval = 10min;
-  options.pacer.max_interval = 10h;
-  ScriptedRandom random{0, 0.75};
-  Client client(options, random);
-  client.fail();
-  EXPECT_EQ(client.fail(), 13min);  // 15 min - 2 min, though 30 % are 4.5 min
-  EXPECT_EQ(client.fail(), 19min + 30s + 1min);
-}
-
-TEST(ResponsiveSleeper, MaximumBoundsTheDrawnPause) {
-  RetrySettings options = retry_settings("responsive");
-  options.pacer.initial_interval = 14min;
-  ScriptedRandom random{0.5, 0.99};
-  Client client(options, random);
-  client.fail();
-  EXPECT_EQ(client.fail(), 15min);
-  EXPECT_EQ(client.fail(), 15min);
-}
-
-TEST(ResponsiveSleeper, CountsGivingUpAsOneFailure) {
-  auto random = no_randomness();
-  RetrySettings settings = sleeper_without_randomness(1s, 2, 0.5, 5);
-  settings.limit.max_retries = 1;
-  Client client(settings, random);
-  EXPECT_EQ(client.fail(), 1s);
-  const Decision last = client.after(timed_out(2s));
-  EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
-  EXPECT_EQ(last.wait, 2s);
-  EXPECT_EQ(client.metrics().ups, 2);
-}
-
-TEST(Pacer, AddsItsPauseToTheBackoff) {
-  auto random = no_randomness();
-  RetrySettings settings = sleeper_without_randomness(1s, 2, 0.5, 5);
-  settings.backoff.growth = Growth::kLinear;
-  settings.backoff.base = 10s;
-  settings.backoff.step = 100s;
-  Client client(settings, random);
-  EXPECT_THAT(client.fail(3), ElementsAre(11s, 112s, 214s));
-  EXPECT_EQ(client.succeed(), 4s);
-}
-
-TEST(RetryMetrics, CountTheWaitsOfEveryStrategy) {
-  auto random = no_randomness();
-  Client client(retry_settings("fixed"), random);
-  client.fail(3);
-  client.succeed();
-  EXPECT_EQ(client.metrics().invocations, 4);
-  EXPECT_EQ(client.metrics().sleeps, 3);
-  EXPECT_EQ(client.metrics().total_sleep, 300ms);
-  EXPECT_EQ(client.metrics().ups, 0);
+  ScriptedRandom none{};
+  Client client(settings_of<RetrySettings>(paced("1ms", 1.5, 0.9, 10)), none);
+  EXPECT_EQ(client.fail(), 1ms);
+  client.fail(13);
+  EXPECT_NEAR(to_seconds(client.fail()), 0.291929, 5e-7);
 }
 
 TEST(RetryMetrics, AddUp) {
@@ -419,38 +263,16 @@ TEST(RetryMetrics, AddUp) {
   EXPECT_EQ(sum.total_sleep, Duration::max());
 }
 
-TEST(RetryLimit, IsTheNumberOfRetries) {
-  for (const std::uint32_t limit : {0u, 1u, 3u}) {
-    RetrySettings settings = retry_settings("fixed");
-    settings.limit.max_retries = limit;
-    auto random = no_randomness();
-    Client client(settings, random);
-    for (int request = 0; request < 2; ++request) {
-      client.begin();
-      for (std::uint32_t i = 0; i < limit; ++i) EXPECT_TRUE(client.after(timed_out(2s)).retry);
-      const Decision last = client.after(timed_out(2s));
-      EXPECT_FALSE(last.retry);
-      EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
-    }
-  }
-}
-
-TEST(RetryLimit, IsNoneUnlessGiven) {
-  auto random = no_randomness();
-  Client client(retry_settings("fixed"), random);
-  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(client.after(timed_out(2s)).retry);
-}
-
 TEST(RetryPolicy, DoesNotRetryFailuresThatWillNotChange) {
   for (const int status : {301, 400, 404, 501}) {
-    auto random = no_randomness();
+    ScriptedRandom random{};
     Client client(retry_settings("fixed"), random);
     const Decision decision = client.after(answered(status, std::nullopt, 1ms));
     EXPECT_FALSE(decision.retry) << status;
     EXPECT_EQ(decision.gave_up, GiveUp::kNotRetryable) << status;
   }
   for (const int status : {408, 429, 500, 502, 503, 504}) {
-    auto random = no_randomness();
+    ScriptedRandom random{};
     Client client(retry_settings("fixed"), random);
     EXPECT_TRUE(client.after(answered(status, std::nullopt, 1ms)).retry) << status;
   }
