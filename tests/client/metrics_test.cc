@@ -3,13 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+
+#include "tests/support/samples.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(TimeHistograms, SortIntoBuckets) {
@@ -54,11 +56,13 @@ TEST(ClientMetrics, OfAnOpenSystem) {
   const ClientMetrics metrics(fleet);
   fleet.set(std::make_shared<Fleet>(options, 1,
                                     HttpRequest{.url = resolve_url("http://127.0.0.1:1/api")}));
-  const std::string text = metrics.render();
-  for (const char* line :
-       {"\nretrystorm_arrivals_dropped_total 0\n", "\nretrystorm_arrival_threads 0\n",
-        "\nretrystorm_latest_start_seconds 0\n", "\nretrystorm_clients{state=\"thinking\"} 0\n"}) {
-    EXPECT_THAT(text, HasSubstr(line));
+  const auto values = test::samples(metrics.render());
+  for (const auto& [name, value] :
+       std::map<std::string, double>{{"arrivals_dropped_total", 0},
+                                     {"arrival_threads", 0},
+                                     {"latest_start_seconds", 0},
+                                     {"clients{state=\"thinking\"}", 0}}) {
+    EXPECT_EQ(values.at(name), value) << name;
   }
   const auto status = nlohmann::json::parse(metrics.status());
   EXPECT_EQ(status["threads"], 0);
@@ -73,18 +77,19 @@ TEST(ClientMetrics, OfKeptConnections) {
   const ClientMetrics metrics(fleet);
   const HttpRequest request{.url = resolve_url("http://127.0.0.1:1/api")};
   fleet.set(std::make_shared<Fleet>(options, 1, request));
-  EXPECT_THAT(metrics.render(), Not(HasSubstr("retrystorm_connections")));
+  EXPECT_FALSE(test::has_series(metrics.render(), "connections"));
   EXPECT_FALSE(nlohmann::json::parse(metrics.status()).contains("connections"));
 
   options.connections.kind = Connections::kKeepAlive;
   fleet.set(std::make_shared<Fleet>(options, 1, request));
-  const std::string text = metrics.render();
-  for (const char* line :
-       {"\nretrystorm_connections{state=\"idle\"} 0\n",
-        "\nretrystorm_connections{state=\"in_use\"} 0\n",
-        "\nretrystorm_connections_opened_total 0\n", "\nretrystorm_attempts_in_line 0\n",
-        "\nretrystorm_attempts_waited_in_line_total 0\n"}) {
-    EXPECT_THAT(text, HasSubstr(line));
+  const auto values = test::samples(metrics.render());
+  for (const auto& [name, value] :
+       std::map<std::string, double>{{"connections{state=\"idle\"}", 0},
+                                     {"connections{state=\"in_use\"}", 0},
+                                     {"connections_opened_total", 0},
+                                     {"attempts_in_line", 0},
+                                     {"attempts_waited_in_line_total", 0}}) {
+    EXPECT_EQ(values.at(name), value) << name;
   }
   EXPECT_EQ(nlohmann::json::parse(metrics.status())["connections"]["open"], 0);
 }
@@ -94,22 +99,24 @@ TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
   options.clients = 12;
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);
-  EXPECT_THAT(metrics.render(), Not(HasSubstr("retrystorm_attempts_total")));
+  EXPECT_FALSE(test::has_series(metrics.render(), "attempts_total"));
   fleet.set(std::make_shared<Fleet>(options, 1,
                                     HttpRequest{.url = resolve_url("http://127.0.0.1:1/api")}));
-  const std::string text = metrics.render();
-  for (const char* line :
-       {"\nretrystorm_attempts_total{outcome=\"ok\"} 0\n",
-        "\nretrystorm_attempts_total{outcome=\"timed_out\"} 0\n", "\nretrystorm_requests_total 0\n",
-        "\nretrystorm_retries_total 0\n",
-        "\nretrystorm_requests_given_up_total{reason=\"deadline\"} 0\n",
-        "\nretrystorm_clients{state=\"thinking\"} 12\n",
-        "\nretrystorm_clients{state=\"waiting_to_retry\"} 0\n",
-        "\nretrystorm_attempt_latency_seconds_bucket{outcome=\"error\",le=\"+Inf\"} 0\n",
-        "\nretrystorm_retry_wait_seconds_count 0\n", "\nretrystorm_requests_failing 0\n",
-        "\nretrystorm_attempts_not_sent_total 0\n",
-        "\nretrystorm_request_time_seconds_count{result=\"succeeded\"} 0\n"}) {
-    EXPECT_THAT(text, HasSubstr(line));
+  const auto values = test::samples(metrics.render());
+  for (const auto& [name, value] : std::map<std::string, double>{
+           {"attempts_total{outcome=\"ok\"}", 0},
+           {"attempts_total{outcome=\"timed_out\"}", 0},
+           {"requests_total", 0},
+           {"retries_total", 0},
+           {"requests_given_up_total{reason=\"deadline\"}", 0},
+           {"clients{state=\"thinking\"}", 12},
+           {"clients{state=\"waiting_to_retry\"}", 0},
+           {"attempt_latency_seconds_bucket{outcome=\"error\",le=\"+Inf\"}", 0},
+           {"retry_wait_seconds_count", 0},
+           {"requests_failing", 0},
+           {"attempts_not_sent_total", 0},
+           {"request_time_seconds_count{result=\"succeeded\"}", 0}}) {
+    EXPECT_EQ(values.at(name), value) << name;
   }
   const auto status = nlohmann::json::parse(metrics.status());
   EXPECT_EQ(status["clients"], 12);

@@ -24,32 +24,49 @@ Scenario scenario_of(const SimulatorOptions& options, std::uint64_t seed = 1) {
 SimulationResult run(const Scenario& scenario) {
   return Simulation(scenario, {}).run();
 }
-
-SimulatorOptions with_strategy(const char* strategy) {
-  SimulatorOptions options;
-  options.workload.retry = retry_settings(strategy);
-  return options;
+SimulationResult run(const std::string& settings, std::uint64_t seed = 1) {
+  return run(scenario_of(options_from<SimulatorOptions>(settings), seed));
+}
+Counts counts_of(const std::string& settings) {
+  return run(settings).summary.counts;
 }
 
-// Keeps all intervals.
-struct Intervals final : RunObserver {
-  std::vector<RunInterval> all;
-  void on_interval(const RunInterval& interval) override { all.push_back(interval); }
-};
+// The intervals of the clients and of the service, and what all those of the service count.
+struct Watched final : RunObserver, ServiceObserver {
+  std::vector<RunInterval> clients;
+  std::vector<ServerInterval> service;
+  ServiceCounts counts;
+  SimulationResult result;
 
-struct ServiceIntervals final : ServiceObserver {
-  std::vector<ServerInterval> all;
+  explicit Watched(const std::string& settings, std::optional<Duration> every = std::nullopt) {
+    auto options = options_from<SimulatorOptions>(settings);
+    if (every) options.report_interval = options.server_report_interval = *every;
+    result = Simulation(scenario_of(options), {.run = {this}, .service = {this}}).run();
+  }
+
+  void on_interval(const RunInterval& interval) override { clients.push_back(interval); }
   void on_interval(Duration, Duration, const ServerInterval& interval) override {
-    all.push_back(interval);
+    service.push_back(interval);
+    counts.offered += interval.counts.offered;
+    counts.admitted += interval.counts.admitted;
+    counts.served += interval.counts.served;
+    counts.completed += interval.counts.completed;
+    counts.failed += interval.counts.failed;
+    for (std::size_t i = 0; i < counts.rejected.size(); ++i) {
+      counts.rejected[i] += interval.counts.rejected[i];
+    }
   }
 };
+
+// Without an outage, for so long.
+std::string calm(const std::string& time) {
+  return "outage-for = 0s\noutage-at = 0s\nobserve = " + time + '\n';
+}
 
 // --- Theory ---------------------------------------------------------------------------------
 
 TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
-  auto options =
-      options_from<SimulatorOptions>("outage-for = 0s\noutage-at = 0s\nobserve = 2000s\n");
-  const Counts counts = run(scenario_of(options)).summary.counts;
+  const Counts counts = counts_of(calm("2000s"));
   // A renewal process of 1000 clients, each with a cycle of 10 s (exponential) + 0.1 s: in 2000 s
   // 198,020 answers with a standard deviation of about 440.
   EXPECT_NEAR(static_cast<double>(counts.ok), 1000 * 2000 / 10.1, 4 * 440);
@@ -58,43 +75,34 @@ TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
 }
 
 TEST(Simulation, TakesTwoEventsForAnAttemptThatIsAnswered) {
-  auto options =
-      options_from<SimulatorOptions>("outage-for = 0s\noutage-at = 0s\nobserve = 200s\n");
-  const SimulationResult result = run(scenario_of(options));
+  const SimulationResult result = run(calm("200s"));
   // It is sent and answered. Its timeout is no event. The rest are reports.
   EXPECT_LT(result.events, 2 * result.summary.counts.attempts + 1000);
 }
 
 TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
-  auto options =
-      options_from<SimulatorOptions>("strategy = fixed\nobserve = 600s\noutage-at = 0s\n");
-  Intervals intervals;
-  Simulation(scenario_of(options), {.run = {&intervals}}).run();
+  const Watched run("strategy = fixed\nobserve = 600s\noutage-at = 0s\n");
   // The last window, five minutes after the collapse: 1000 / (2 s + 0.1 s), and nothing else. The
   // attempts of one client are 2.1 s apart, so that a window holds 2 or 3 of each.
   double mean = 0;
-  for (auto i = intervals.all.end() - 21; i != intervals.all.end(); ++i) {
+  for (auto i = run.clients.end() - 21; i != run.clients.end(); ++i) {
     mean += i->rates.timed_out / 21;
   }
   EXPECT_NEAR(mean, 476.2, 1);
 }
 
 TEST(Simulation, ReportsWhatTheClientsAreDoing) {
-  auto options =
-      options_from<SimulatorOptions>("strategy = fixed\nobserve = 600s\noutage-at = 100s\n");
-  options.report_interval = 1s;
-  Intervals intervals;
-  Simulation(scenario_of(options), {.run = {&intervals}}).run();
-  for (const RunInterval& each : intervals.all) {
+  const Watched run("strategy = fixed\nobserve = 600s\noutage-at = 100s\n", 1s);
+  for (const RunInterval& each : run.clients) {
     EXPECT_EQ(each.clients.thinking + each.clients.in_flight + each.clients.waiting_to_retry, 1000);
   }
   // Before the outage a client thinks for 10 s of 10.1 s: 9.9 of them are in flight, with a deviation of 3.1.
-  const ClientStates& calm = intervals.all.at(90).clients;
-  EXPECT_NEAR(static_cast<double>(calm.in_flight), 9.9, 4 * 3.1);
-  EXPECT_EQ(calm.waiting_to_retry, 0);
+  const ClientStates& before = run.clients.at(90).clients;
+  EXPECT_NEAR(static_cast<double>(before.in_flight), 9.9, 4 * 3.1);
+  EXPECT_EQ(before.waiting_to_retry, 0);
   // In the storm it waits for 0.1 s of each 2.1 s. Of 21 observations, one each second, one finds it waiting.
   double waiting = 0;
-  for (auto i = intervals.all.end() - 21; i != intervals.all.end(); ++i) {
+  for (auto i = run.clients.end() - 21; i != run.clients.end(); ++i) {
     EXPECT_EQ(i->clients.thinking, 0);
     waiting += static_cast<double>(i->clients.waiting_to_retry) / 21;
   }
@@ -103,37 +111,30 @@ TEST(Simulation, ReportsWhatTheClientsAreDoing) {
 
 TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) {
   // The curve serves at most 1246.9 requests a second (at a concurrency of 307.4).
-  auto options = options_from<SimulatorOptions>(
-      "strategy = exponential\narrivals = open\noutage-for = 0s\nobserve = 120s\n"
-      "rate = 1000\n");
-  EXPECT_EQ(run(scenario_of(options)).summary.counts.failures(), 0u);
-  options.workload.rate = 1300;
-  const Counts counts = run(scenario_of(options)).summary.counts;
+  const std::string open =
+      "strategy = exponential\narrivals = open\noutage-for = 0s\nobserve = 120s\nrate = ";
+  EXPECT_EQ(counts_of(open + "1000\n").failures(), 0u);
+  const Counts counts = counts_of(open + "1300\n");
   EXPECT_GT(counts.failures(), counts.ok);
 }
 
 TEST(Simulation, HasTheTimeOfARequestThatIsGivenUp) {
-  // Open arrivals at a server that is frozen for good: five retries, each after a timeout of 2 s.
-  auto options = options_from<SimulatorOptions>(
-      "strategy = fixed\narrivals = open\nrate = 1\nmax-retries = 5\noutage-at = 0s\n"
-      "outage-for = 100s\nobserve = 0s\n");
-  const Summary summary = run(scenario_of(options)).summary;
+  // Open arrivals at a server that is frozen for good: five retries 100 ms later, each after a timeout of 2 s.
+  const Summary summary = run("strategy = fixed\narrivals = open\nrate = 1\nmax-retries = 5\n"
+                              "outage-at = 0s\noutage-for = 100s\nobserve = 0s\n")
+                              .summary;
   EXPECT_GT(summary.counts.gave_up(), 10u);
   EXPECT_EQ(summary.counts.ok, 0u);
-  EXPECT_EQ(summary.longest_without_ok, 6 * 2s + 5 * options.workload.retry.backoff.base);
+  EXPECT_EQ(summary.longest_without_ok, 6 * 2s + 5 * 100ms);
   EXPECT_EQ(summary.arrival_rate, 1);
 }
 
 TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
   // Poisson arrivals at 100/s and a service of exactly 0.1 s: the concurrency is Poisson
   // distributed with mean 10 (and never above the limit, which is set out of reach).
-  auto options = options_from<SimulatorOptions>(
-      "arrivals = open\nrate = 100\nlimit = 1000\noutage-for = 0s\noutage-at = 0s\n"
-      "observe = 4000s\n");
-  ServiceIntervals intervals;
-  Simulation(scenario_of(options), {.service = {&intervals}}).run();
+  const Watched run("arrivals = open\nrate = 100\nlimit = 1000\n" + calm("4000s"));
   std::vector<double> samples;
-  for (const ServerInterval& each : intervals.all) {
+  for (const ServerInterval& each : run.service) {
     samples.push_back(static_cast<double>(each.concurrency));
   }
   const auto n = static_cast<double>(samples.size());
@@ -150,20 +151,16 @@ TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
   // In windows of 0.1 s at 100/s, requests are Poisson distributed with mean 10. Pearson's
   // statistic over the counts 5 and fewer, 6 to 14, 15 and more, has ten degrees of freedom:
   // under 23.2 in 99 of 100 cases.
-  auto options = options_from<SimulatorOptions>(
-      "arrivals = open\nrate = 100\noutage-for = 0s\noutage-at = 0s\nobserve = 500s\n");
-  options.report_interval = 100ms;
-  Intervals intervals;
-  Simulation(scenario_of(options), {.run = {&intervals}}).run();
+  const Watched run("arrivals = open\nrate = 100\n" + calm("500s"), 100ms);
   constexpr std::size_t kLeast = 5, kMost = 15;
   std::array<double, kMost - kLeast + 1> seen{}, expected{};
   std::uint64_t before = 0;
-  for (const RunInterval& each : intervals.all) {
+  for (const RunInterval& each : run.clients) {
     const std::uint64_t count = each.totals.requests - before;
     before = each.totals.requests;
     seen.at(std::clamp<std::uint64_t>(count, kLeast, kMost) - kLeast) += 1;
   }
-  const auto windows = static_cast<double>(intervals.all.size());
+  const auto windows = static_cast<double>(run.clients.size());
   ASSERT_GE(windows, 4999);
   double rest = 1, probability = std::exp(-10.0);
   for (std::size_t count = 0; count < kMost; ++count) {
@@ -182,23 +179,18 @@ TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
 // --- The kernel's part ----------------------------------------------------------------------
 
 // Two clients send at once to a frozen server that has room for one connection.
-SimulatorOptions two_clients() {
-  auto options = options_from<SimulatorOptions>(
-      "clients = 2\nlambda = 0s\ntimeout = 60s\nbase-delay = 1s\nbacklog = 0\n"
-      "outage-at = 0s\noutage-for = 1500ms\n");
-  return options;
-}
+const std::string kTwoClients =
+    "clients = 2\nlambda = 0s\ntimeout = 60s\nbase-delay = 1s\nbacklog = 0\n"
+    "outage-at = 0s\noutage-for = 1500ms\n";
+const std::string kOneClient = kTwoClients + "clients = 1\n";
 
 TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther) {
   // The first one is accepted at 1.5 s and answered at 2.5 s. Then it sends again. The SYN of the second one
   // is repeated after 1.01 s, without success, and after 2.02 s. It is then accepted, and answered at 3.02 s.
-  SimulatorOptions options = two_clients();
-  options.observe = 1519ms;
-  const Summary early = run(scenario_of(options)).summary;
+  const Summary early = run(kTwoClients + "observe = 1519ms\n").summary;
   EXPECT_EQ(early.counts.ok, 1u);
   EXPECT_EQ(early.latencies.attempts().max(), 2500ms);
-  options.observe = 1521ms;
-  const Summary late = run(scenario_of(options)).summary;
+  const Summary late = run(kTwoClients + "observe = 1521ms\n").summary;
   EXPECT_EQ(late.counts.ok, 2u);
   EXPECT_EQ(late.latencies.attempts().max(), 3020ms);
 }
@@ -206,15 +198,12 @@ TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther)
 // A share p of attempts fails, independently. A request of at most n attempts succeeds with probability
 // 1-p^n and takes (1-p^n)/(1-p) attempts on average. Their number has a truncated geometric distribution.
 TEST(Simulation, RetriesSucceedAsOftenAsIndependentErrorsAllow) {
-  for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
-    auto options =
-        options_from<SimulatorOptions>("outage-for = 0s\nobserve = 300s\nlimit = 1000000\n");
-    options.service.errors = {.share = 0.5, .after = after};
-    options.workload.retry.limit.max_retries = 3;
-    options.workload.think_time = 1s;
-    ServiceIntervals intervals;
-    const Counts counts =
-        Simulation(scenario_of(options), {.service = {&intervals}}).run().summary.counts;
+  for (const std::string after : {"admission", "service"}) {
+    const Watched run(
+        "outage-for = 0s\nobserve = 300s\nlimit = 1000000\nerror-share = 0.5\nmax-retries = 3\n"
+        "lambda = 1s\nerror-after = " +
+        after + '\n');
+    const Counts& counts = run.result.summary.counts;
     const double ended = static_cast<double>(counts.ok + counts.gave_up());
     EXPECT_GT(ended, 100'000);
     EXPECT_NEAR(static_cast<double>(counts.ok) / ended, 0.9375,
@@ -224,35 +213,22 @@ TEST(Simulation, RetriesSucceedAsOftenAsIndependentErrorsAllow) {
     EXPECT_NEAR(static_cast<double>(counts.finished()) / ended, 1.875,
                 4 * std::sqrt(1.109375 / ended) + 2 * 1000 / ended);
     EXPECT_EQ(counts.timed_out, 0u);
-    ServiceCounts all;
-    for (const ServerInterval& each : intervals.all) {
-      all.offered += each.counts.offered;
-      all.admitted += each.counts.admitted;
-      all.failed += each.counts.failed;
-      all.rejected[index_of(Rejection::kError)] +=
-          each.counts.rejected[index_of(Rejection::kError)];
-    }
-    EXPECT_EQ(all.offered, all.admitted + all.rejections());
-    EXPECT_EQ(all.failed > 0, after == ErrorAfter::kService);
-    EXPECT_EQ(all.rejections() > 0, after == ErrorAfter::kAdmission);
+    EXPECT_EQ(run.counts.offered, run.counts.admitted + run.counts.rejections());
+    EXPECT_EQ(run.counts.rejections(), run.counts.rejected[index_of(Rejection::kError)]);
+    EXPECT_EQ(run.counts.failed > 0, after == "service");
+    EXPECT_EQ(run.counts.rejections() > 0, after == "admission");
   }
 }
 
 TEST(Simulation, ReportsHowLongRequestsWereInTheService) {
   // One client: each request is in the service for 250 ms, in time for one timeout and too late for the other.
-  for (const Duration timeout : {1000ms, 200ms}) {
-    SimulatorOptions options = two_clients();
-    options.workload.clients = 1;
-    options.workload.timeout = timeout;
-    options.service.base_delay = 250ms;
-    options.outage_for = 0s;
-    options.server_report_interval = 100s;
-    options.observe = 100s;
-    ServiceIntervals intervals;
-    Simulation(scenario_of(options), {.service = {&intervals}}).run();
-    ASSERT_FALSE(intervals.all.empty());
-    const ServiceTimes& times = intervals.all.front().times;
-    const bool in_time = timeout > options.service.base_delay;
+  for (const bool in_time : {true, false}) {
+    const Watched run(kOneClient +
+                          "base-delay = 250ms\noutage-for = 0s\nobserve = 100s\ntimeout = " +
+                          (in_time ? "1s\n" : "200ms\n"),
+                      100s);
+    ASSERT_FALSE(run.service.empty());
+    const ServiceTimes& times = run.service.front().times;
     const LatencyQuantiles& there = in_time ? times.served : times.late;
     const LatencyQuantiles& not_there = in_time ? times.late : times.served;
     EXPECT_NEAR(to_seconds(there.p50.value()), 0.25, 0.001);
@@ -264,26 +240,23 @@ TEST(Simulation, ReportsHowLongRequestsWereInTheService) {
 // Clients that wait exactly as long as the server's hint come back spread as the hints are. With a hint of 1
 // to 3 s, and if no request is served, a client makes one attempt every 2 s on average.
 TEST(Simulation, ClientsFollowTheHintsOfTheServer) {
-  auto options = options_from<SimulatorOptions>(
-      "outage-for = 0s\nobserve = 2000s\nrate-limit = 1e-9\nclients = 100\n"
-      "retry-after = replace\n");
-  const auto retries_with = [&](const HintOfferSettings& hint) {
-    options.service.hint = hint;
-    return static_cast<double>(run(scenario_of(options)).summary.counts.retries);
-  };
   // They begin after 10 s of think time on average. One is served, and thinks again.
   constexpr double kTime = 100 * (2030 - 10);
-  EXPECT_NEAR(retries_with({.kind = HintKind::kFixed, .least = 4s}), kTime / 4, kTime / 4 * 0.01);
-  EXPECT_NEAR(retries_with({.kind = HintKind::kSpread, .least = 1s, .most = 3s}), kTime / 2,
-              kTime / 2 * 0.01);
-  // Without a hint they wait for their own 100 ms.
-  EXPECT_NEAR(retries_with({.kind = HintKind::kNone}), kTime / 0.1, kTime / 0.1 * 0.01);
+  for (const auto& [hint, every] : {std::pair("hint = fixed\nhint-for = 4s\n", 4.),
+                                    {"hint = spread\nhint-for = 1s\nhint-to = 3s\n", 2.},
+                                    // Without a hint they wait for their own 100 ms.
+                                    {"hint = none\n", 0.1}}) {
+    const Counts counts =
+        counts_of(std::string("outage-for = 0s\nobserve = 2000s\nrate-limit = 1e-9\n"
+                              "clients = 100\nretry-after = replace\n") +
+                  hint);
+    EXPECT_NEAR(static_cast<double>(counts.retries), kTime / every, kTime / every * 0.01) << hint;
+  }
 }
 
 TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
-  SimulatorOptions options = two_clients();
-  options.outage_for = 30s;
-  Scenario scenario = scenario_of(options);
+  Scenario scenario =
+      scenario_of(options_from<SimulatorOptions>(kTwoClients + "outage-for = 30s\n"));
   scenario.length = 29s;
   const SimulationResult result = run(scenario);
   EXPECT_EQ(result.summary.counts.ok, 0u);
@@ -293,29 +266,18 @@ TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
 TEST(Simulation, ServesTheRequestsOfClientsThatHaveHungUp) {
   // One client, whose attempts time out after 0.4 s and come again after 0.1 s. All of the 3 s
   // outage's attempts (the 7th at 3 s) are in the accept queue, and all are served at its end.
-  SimulatorOptions options = two_clients();
-  options.workload.clients = 1;
-  options.workload.timeout = 400ms;
-  options.service.backlog = 100;
-  options.outage_for = 3s;
-  options.observe = 50ms;
-  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 7u);
-
-  options.service.abandoned = Abandoned::kSkip;
-  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 1u);
+  const std::string waiting =
+      kOneClient + "timeout = 400ms\nbacklog = 100\noutage-for = 3s\nobserve = 50ms\n";
+  EXPECT_EQ(run(waiting).peak_concurrency, 7u);
+  EXPECT_EQ(run(waiting + "abandoned = skip\n").peak_concurrency, 1u);
 }
 
 TEST(Simulation, CancelsWhatItsClientHasLeft) {
   // Each attempt times out in the service: served to the end, ten would be there at a time.
-  SimulatorOptions options = two_clients();
-  options.workload.clients = 1;
-  options.workload.timeout = 100ms;
-  options.workload.retry.backoff.base = 0s;
-  options.outage_for = 0s;
-  options.observe = 10s;
-  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 10u);
-  options.service.abandoned = Abandoned::kCancel;
-  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 1u);
+  const std::string late =
+      kOneClient + "timeout = 100ms\nbackoff-base = 0s\noutage-for = 0s\nobserve = 10s\n";
+  EXPECT_EQ(run(late).peak_concurrency, 10u);
+  EXPECT_EQ(run(late + "abandoned = cancel\n").peak_concurrency, 1u);
 }
 
 struct Hearer final : Caller {
@@ -374,38 +336,26 @@ TEST(Simulation, SkipsWhatItsClientsLeftInTheQueue) {
 TEST(Simulation, TellsHowManyRequestsInTheServiceAreStillWaitedFor) {
   // An attempt takes 9 s, and the client sends one every 2.1 s, because it waits for 2 s only. At
   // 60 s there are those sent at 52.5 s, 54.6 s, 56.7 s and 58.8 s. It waits for the last one.
-  auto options = options_from<SimulatorOptions>(
-      "strategy = fixed\nclients = 1\nlambda = 0s\ntimeout = 2s\nbase-delay = 9s\n"
-      "outage-for = 0s\noutage-at = 0s\nobserve = 60s\n");
-  for (const Abandoned abandoned : {Abandoned::kServe, Abandoned::kCancel}) {
-    options.service.abandoned = abandoned;
-    ServiceIntervals intervals;
-    Simulation(scenario_of(options), {.service = {&intervals}}).run();
-    const ServerInterval& last = intervals.all.back();
-    EXPECT_EQ(last.waited_for, 1u);
-    EXPECT_EQ(last.concurrency, abandoned == Abandoned::kServe ? 4u : 1u);
+  for (const auto& [abandoned, there] : {std::pair("serve\n", 4u), {"cancel\n", 1u}}) {
+    const Watched run(
+        "strategy = fixed\nclients = 1\nlambda = 0s\ntimeout = 2s\nbase-delay = 9s\n" +
+        calm("60s") + "abandoned = " + abandoned);
+    EXPECT_EQ(run.service.back().waited_for, 1u);
+    EXPECT_EQ(run.service.back().concurrency, there);
   }
 }
 
-class Slots : public ::testing::TestWithParam<Abandoned> {};
+class Slots : public ::testing::TestWithParam<const char*> {};
 
 // Open arrivals: a request's slot is used again by a later one while the server still has the
 // attempt that was given up. The later one must not be answered in its place.
 TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
-  SimulatorOptions options;
-  options.service.abandoned = GetParam();
-  options.workload.arrivals = Arrivals::kOpen;
-  options.workload.rate = 100;
-  options.workload.timeout = 150ms;
-  options.workload.retry.limit.max_retries = 1;
-  options.workload.retry.backoff.base = 50ms;
   // From 13 on those in the service are too slow, and more than 14 are not let in.
-  options.service.limit = 10;
-  options.service.factor = 2;
-  options.service.k = 4;
-  options.service.shed_above = 14;
-  ServiceIntervals intervals;
-  const SimulationResult result = Simulation(scenario_of(options), {.service = {&intervals}}).run();
+  const Watched run(
+      "arrivals = open\nrate = 100\ntimeout = 150ms\nmax-retries = 1\nbackoff-base = 50ms\n"
+      "limit = 10\ncurve-factor = 2\nk = 4\nshed-above = 14\nabandoned = " +
+      std::string(GetParam()) + '\n');
+  const SimulationResult& result = run.result;
   const Counts& counts = result.summary.counts;
   EXPECT_GT(counts.gave_up(), 1000);
   EXPECT_GT(counts.ok, 300);
@@ -415,49 +365,35 @@ TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
   EXPECT_LE(result.summary.latencies.attempts().max(), 150ms);
   EXPECT_LE(counts.finished(), counts.attempts);
   EXPECT_LE(counts.attempts - counts.finished(), 100);
-  std::uint64_t served = 0, completed = 0, admitted = 0;
-  for (const ServerInterval& each : intervals.all) {
-    served += each.counts.served;
-    completed += each.counts.completed;
-    admitted += each.counts.admitted;
-  }
   // The server says OK as often as the clients hear it, but for its last second.
-  EXPECT_LE(served, counts.ok);
-  EXPECT_LE(counts.ok - served, 200);
-  EXPECT_LE(completed, admitted);
-  if (GetParam() == Abandoned::kCancel) {
-    EXPECT_EQ(completed, served);
+  EXPECT_LE(run.counts.served, counts.ok);
+  EXPECT_LE(counts.ok - run.counts.served, 200);
+  EXPECT_LE(run.counts.completed, run.counts.admitted);
+  if (GetParam() == std::string("cancel")) {
+    EXPECT_EQ(run.counts.completed, run.counts.served);
   } else {
-    EXPECT_GT(completed, served);
+    EXPECT_GT(run.counts.completed, run.counts.served);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Abandoned, Slots,
-                         ::testing::Values(Abandoned::kServe, Abandoned::kSkip,
-                                           Abandoned::kCancel));
+INSTANTIATE_TEST_SUITE_P(Abandoned, Slots, ::testing::Values("serve", "skip", "cancel"));
 
 TEST(Simulation, LimitsItsConnections) {
-  SimulatorOptions options = with_strategy("fixed");
-  options.service.max_connections = 2000;
-  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 2000u);
+  EXPECT_EQ(run("strategy = fixed\nmax-connections = 2000\n").peak_concurrency, 2000u);
 }
 
 TEST(Simulation, RefusesLikeTheServer) {
-  auto options = options_from<SimulatorOptions>(
-      "strategy = fixed\nrate-limit = 50\noutage-for = 0s\nobserve = 100s\noutage-at = 0s\n");
-  const Counts limited = run(scenario_of(options)).summary.counts;
+  const std::string fixed = "strategy = fixed\n" + calm("100s"), rate = "rate-limit = 50\n";
+  const Counts limited = counts_of(fixed + rate);
   EXPECT_NEAR(static_cast<double>(limited.ok), 50 * 100, 60);
   EXPECT_GT(limited.errors, 0u);
 
   // A plain 400 would be permanent. DynamoDB's says that it is throttling.
-  options.service.rate_limit.status = 400;
-  const Counts named = run(scenario_of(options)).summary.counts;
+  const Counts named = counts_of(fixed + rate + "throttle-status = 400\n");
   EXPECT_EQ(named.gave_up(), 0u);
   EXPECT_EQ(named.ok, limited.ok);
 
-  options.service.rate_limit.rate = 0;
-  options.service.shed_above = 5;
-  const SimulationResult shed = run(scenario_of(options));
+  const SimulationResult shed = run(fixed + "shed-above = 5\n");
   EXPECT_EQ(shed.peak_concurrency, 5u);
   EXPECT_GT(shed.summary.counts.errors, 0u);
 }
@@ -467,8 +403,8 @@ TEST(Simulation, RefusesLikeTheServer) {
 class Outcomes : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Outcomes, FixedRetriesCollapseAndBackoffRecovers) {
-  const auto recovery = [](const char* strategy) {
-    return run(scenario_of(with_strategy(strategy), GetParam())).summary.recovery;
+  const auto recovery = [](const std::string& strategy) {
+    return run("strategy = " + strategy + '\n', GetParam()).summary.recovery;
   };
   EXPECT_EQ(recovery("fixed").verdict, Verdict::kCollapsed);
   EXPECT_EQ(recovery("exponential").verdict, Verdict::kRecovered);
@@ -480,11 +416,9 @@ TEST_P(Outcomes, FixedRetriesCollapseAndBackoffRecovers) {
 INSTANTIATE_TEST_SUITE_P(Seeds, Outcomes, ::testing::Range<std::uint64_t>(1, 21));
 
 TEST(Simulation, BehavesTheSameAtEveryScale) {
-  for (const char* strategy : {"fixed", "exponential"}) {
-    SimulatorOptions options = with_strategy(strategy);
-    const Recovery small = run(scenario_of(options)).summary.recovery;
-    options.scale = 20;
-    const SimulationResult large = run(scenario_of(options));
+  for (const std::string strategy : {"strategy = fixed\n", "strategy = exponential\n"}) {
+    const Recovery small = run(strategy).summary.recovery;
+    const SimulationResult large = run(strategy + "scale = 20\n");
     EXPECT_EQ(large.summary.clients, 20'000u);
     EXPECT_EQ(large.summary.recovery.verdict, small.verdict);
     EXPECT_NEAR(*large.summary.recovery.baseline_ok, 20 * 99.0, 20 * 2);
@@ -492,17 +426,14 @@ TEST(Simulation, BehavesTheSameAtEveryScale) {
 }
 
 TEST(Simulation, OnlyPutsWorkOffWhenArrivalsAreOpen) {
-  auto options =
-      options_from<SimulatorOptions>("strategy = exponential\narrivals = open\nrate = 99\n");
-  const Counts counts = run(scenario_of(options)).summary.counts;
+  const Counts counts = counts_of("strategy = exponential\narrivals = open\nrate = 99\n");
   // In the closed system some 1980 requests of the outage are never sent. Here all are sent.
   EXPECT_NEAR(static_cast<double>(counts.requests), 99 * 110, 5 * std::sqrt(99 * 110));
 }
 
 TEST(Simulation, GivesUpAsTheClientsDo) {
-  auto options = options_from<SimulatorOptions>(
+  const Counts counts = counts_of(
       "strategy = fixed\nmax-retries = 3\noutage-at = 0s\noutage-for = 60s\nobserve = 0s\n");
-  const Counts counts = run(scenario_of(options)).summary.counts;
   EXPECT_GT(counts.gave_up(), 1000u);
   // Three retries for each request that was given up, and in addition those of the requests under way.
   EXPECT_NEAR(static_cast<double>(counts.retries), 3.0 * static_cast<double>(counts.gave_up()),
@@ -511,12 +442,10 @@ TEST(Simulation, GivesUpAsTheClientsDo) {
 
 // Connections are reset when the outage begins, and refused during it. Requests of that time have failed.
 TEST(Simulation, ReportsWhatHappenedInEachPhase) {
-  SimulatorOptions options = with_strategy("none");
-  options.timeline.outage = parse_disturbance("drop", Engine::kSimulated);
-  options.outage_at = 9s;  // too short a time before the outage to leave out a part of it
-  options.outage_for = 20s;
-  options.observe = 30s;
-  const Summary summary = run(scenario_of(options)).summary;
+  // Too short a time before the outage to leave out a part of it.
+  const Summary summary = run("strategy = none\noutage = drop\noutage-at = 9s\noutage-for = 20s\n"
+                              "observe = 30s\n")
+                              .summary;
   ASSERT_TRUE(summary.phases);
   const auto& [before, during, after] = *summary.phases;
   EXPECT_EQ(before.length, 9s);
@@ -554,24 +483,22 @@ TEST(Simulation, EndsEarlyWithTheResultsSoFar) {
 
 // As the real one: a token every two seconds, and a hint of one or two seconds.
 TEST(Simulation, RetriesAfterTheHintOfTheServer) {
-  auto options = options_from<SimulatorOptions>(
+  const std::string settings =
       "strategy = fixed\nclients = 1\nlambda = 50ms\nbackoff-base = 1ms\nrate-limit = 0.5\n"
-      "rate-burst = 1\noutage-for = 0s\noutage-at = 0s\nobserve = 200s\n");
-  const std::uint64_t ignoring = run(scenario_of(options)).summary.counts.attempts;
-  options.workload.retry.hint.use = HintUse::kReplace;
-  const std::uint64_t listening = run(scenario_of(options)).summary.counts.attempts;
+      "rate-burst = 1\n" +
+      calm("200s");
+  const std::uint64_t ignoring = counts_of(settings).attempts;
+  const std::uint64_t listening = counts_of(settings + "retry-after = replace\n").attempts;
   EXPECT_GT(ignoring, 10'000u);
   EXPECT_LE(listening, 201u);  // little more than one for each refusal and each answer
 }
 
 // A service that is well has some ten requests in it at any moment, also at the end. None of them has failed.
 TEST(Simulation, CountsNoRequestAsFailedThatHasJustBegun) {
-  for (const Arrivals arrivals : {Arrivals::kOpen, Arrivals::kClosed}) {
-    SimulatorOptions options = with_strategy("none");
-    options.workload.arrivals = arrivals;
-    options.outage_for = 1s;
-    options.observe = 60s;
-    const Summary summary = run(scenario_of(options)).summary;
+  for (const std::string arrivals : {"open", "closed"}) {
+    const Summary summary =
+        run("strategy = none\noutage-for = 1s\nobserve = 60s\narrivals = " + arrivals + '\n')
+            .summary;
     EXPECT_EQ(summary.phases->at(2).success_share(), 1);
     EXPECT_GT(summary.latencies.requests().so_far.count(), 0);
     EXPECT_EQ(summary.counts.success_share(), 1);
@@ -580,23 +507,23 @@ TEST(Simulation, CountsNoRequestAsFailedThatHasJustBegun) {
 
 // Nobody is answered after 1 s of calm, so what is under way at the end has failed, but for the last 100 ms.
 TEST(Simulation, CountsOldRequestsAsFailed) {
-  auto options = options_from<SimulatorOptions>(
-      "strategy = fixed\narrivals = open\noutage = freeze\noutage-for = 30s\nobserve = 1ms\n");
-  const auto during = run(scenario_of(options)).summary.phases->at(1);
+  const auto during = run("strategy = fixed\narrivals = open\noutage = freeze\noutage-for = 30s\n"
+                          "observe = 1ms\n")
+                          .summary.phases->at(1);
   EXPECT_EQ(during.success_share(), 0);
   EXPECT_NEAR(static_cast<double>(during.unfinished), 100 * 29.9, 4 * std::sqrt(100 * 29.9));
 }
 
 // Of 0.1^5 of the requests all five attempts fail. Some are being retried when the run ends: these have not failed.
 TEST(Simulation, CountsNoRequestAsFailedThatIsRetriedForAShortTime) {
-  auto options = options_from<SimulatorOptions>(
+  const std::string settings =
       "strategy = exponential\narrivals = open\nrate = 400\nmax-retries = 4\n"
-      "service = workers\nworkers = 64\nerror-share = 0.1\noutage-for = 0s\nobserve = 60s\n");
+      "service = workers\nworkers = 64\nerror-share = 0.1\noutage-for = 0s\nobserve = 60s\n";
   double succeed = 0;
   constexpr int kRuns = 10;
   for (int seed = 0; seed < kRuns; ++seed) {
-    const Scenario scenario = make_scenario(options, static_cast<std::uint64_t>(seed));
-    succeed += run(scenario).summary.counts.success_share() / kRuns;
+    succeed +=
+        run(settings, static_cast<std::uint64_t>(seed)).summary.counts.success_share() / kRuns;
   }
   const double failed = 1e-5, requests = kRuns * 60 * 400;
   EXPECT_NEAR(succeed, 1 - failed, 4 * std::sqrt(failed / requests));

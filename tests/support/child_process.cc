@@ -119,10 +119,15 @@ Ended ended(const std::string& program, const Arguments& arguments, Duration wit
   return {code, process.out(), process.err()};
 }
 
+Ended succeeded(const std::string& program, const Arguments& arguments, Duration within) {
+  Ended run = ended(program, arguments, within);
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  return run;
+}
+
 std::vector<nlohmann::json> json_lines_of(const std::string& program, const Arguments& arguments) {
   const TempDir dir;
-  const Ended run = ended(program, arguments + Arguments{"--json", dir.file("json")});
-  EXPECT_EQ(run.code, 0) << run.err;
+  succeeded(program, arguments + Arguments{"--json", dir.file("json")});
   return read_json_lines(dir.file("json"));
 }
 

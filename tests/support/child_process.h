@@ -86,6 +86,9 @@ struct Ended {
   std::string out, err;
 };
 Ended ended(const std::string& program, const Arguments& arguments, Duration within = kPatience);
+// Of one that must end with success.
+Ended succeeded(const std::string& program, const Arguments& arguments,
+                Duration within = kPatience);
 
 // The lines that a program writes with --json, and the last of them, its summary. It must end with success.
 std::vector<nlohmann::json> json_lines_of(const std::string& program, const Arguments& arguments);

@@ -111,6 +111,13 @@ MATCHER_P(HasHeader, line, "") {
          text.npos;
 }
 
+// Whether this, and nothing else, stands after its head.
+MATCHER_P(HasBody, body, "") {
+  const std::string text = arg;
+  const std::size_t end = text.find("\r\n\r\n");
+  return end != text.npos && text.substr(end + 4) == body;
+}
+
 // Functions for a `FakeServer`. This one answers the request with this status.
 void answer(const Socket& socket, const std::string& status);
 // Sends an endless answer, one byte now and then, until the client closes the connection.

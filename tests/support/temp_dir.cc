@@ -33,6 +33,15 @@ std::vector<std::string> lines(const std::string& text) {
   return result;
 }
 
+std::map<std::string, std::string> settings_in(const std::string& text) {
+  std::map<std::string, std::string> settings;
+  for (const std::string& line : lines(text)) {
+    const std::size_t equals = line.find(" = ");
+    if (equals != line.npos) settings[line.substr(0, equals)] = line.substr(equals + 3);
+  }
+  return settings;
+}
+
 std::vector<std::string> csv_lines(const std::string& path) {
   std::vector<std::string> found = lines(read_file(path));
   if (!found.empty() && found[0].starts_with("# ")) found.erase(found.begin());

@@ -1,6 +1,7 @@
 // A folder for the files of one test.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ class TempDir {
 std::string read_file(const std::string& path);
 
 std::vector<std::string> lines(const std::string& text);
+
+// The values of lines NAME = VALUE, by name.
+std::map<std::string, std::string> settings_in(const std::string& text);
 
 // The lines of a CSV file, without the comment at its head. An empty list if there is no file.
 std::vector<std::string> csv_lines(const std::string& path);

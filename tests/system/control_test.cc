@@ -231,9 +231,9 @@ TEST_F(ControlOfAThrottle, LimitsTheRateForTheTimeOfAnOutage) {
   EXPECT_TRUE(serves());
   EXPECT_TRUE(serves());
 
-  ClientUnderTest client(telling({"--outage", "throttle:0.001", "--outage-at", "500ms",
-                                  "--outage-for", "1s", "--duration", "2s", "--strategy", "none"}));
-  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  succeeded(RETRYSTORM_CLIENT,
+            telling({"--outage", "throttle:0.001", "--outage-at", "500ms", "--outage-for", "1s",
+                     "--duration", "2s", "--strategy", "none"}));
   const auto summary = client_json().back();
   EXPECT_EQ(summary["outage"], "throttle:0.001");
   EXPECT_NE(summary["verdict"], "no outage");
@@ -262,10 +262,10 @@ TEST_F(Control, RefusesASecondOutage) {
 // The second client's outage is the same as the first one's, which must stay in force.
 TEST_F(Control, OfASecondClientSparesTheOutageOfTheFirst) {
   EXPECT_THAT(post("outage errors:1 for 1h"), HasStatus(200));
-  ClientUnderTest second(telling({"--outage", "errors:1", "--outage-at", "100ms", "--outage-for",
-                                  "200ms", "--duration", "1s"}));
-  ASSERT_EQ(second.exit_code(), 0) << second.err();
-  EXPECT_THAT(second.err(), HasSubstr("another outage is in force: errors:1"));
+  const Ended second =
+      succeeded(RETRYSTORM_CLIENT, telling({"--outage", "errors:1", "--outage-at", "100ms",
+                                            "--outage-for", "200ms", "--duration", "1s"}));
+  EXPECT_THAT(second.err, HasSubstr("another outage is in force: errors:1"));
   EXPECT_THAT(get(server_.port(), kPatience), HasStatus(503));
 }
 
@@ -300,10 +300,9 @@ TEST_F(Control, StopsWhileItIsDown) {
 }
 
 TEST_F(Control, IsUsedByTheClient) {
-  ClientUnderTest client(
-      telling({"--outage", "drop", "--outage-at", "1s", "--outage-for", "1s", "--duration", "4s",
-               "--at", "3s set error-share=1", "--at", "3500ms load 2", "--strategy", "none"}));
-  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  succeeded(RETRYSTORM_CLIENT, telling({"--outage", "drop", "--outage-at", "1s", "--outage-for",
+                                        "1s", "--duration", "4s", "--at", "3s set error-share=1",
+                                        "--at", "3500ms load 2", "--strategy", "none"}));
   std::vector<std::string> events;
   for (const auto& line : client_json()) {
     if (line["type"] == "outage" || line["type"] == "action") {
@@ -329,8 +328,7 @@ TEST_F(Control, ChangesTheLoadAtAnyTime) {
     arguments.push_back("--at");
     arguments.push_back(std::to_string(at) + "ms load " + (at % 40 == 0 ? "3" : "1"));
   }
-  ClientUnderTest client(arguments);
-  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  succeeded(RETRYSTORM_CLIENT, arguments);
   const auto summary = client_json().back();
   // About 360 +- 19 thinking times end in 3 s, minus 4 % for the answers and the delays of a busy
   // machine. With only one of the two loads, it would be 180 or 540.
@@ -373,11 +371,7 @@ TEST_F(Control, RefusesBeforeItBegins) {
     socket.receive(kPatience, "\r\n\r\n");
     socket.send("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n");
   });
-  const struct {
-    Arguments arguments;
-    int code;
-    const char* named;
-  } cases[] = {
+  const std::vector<std::tuple<Arguments, int, std::string>> cases{
       {{"--at", "1s set backlog=5"}, kExitFault, "backlog cannot change"},
       {{"--at", "1s set queue-order=lifo"}, kExitFault, "without --service=workers"},
       {{"--at", "1s restart", "--admin-token-file", dir_.file("none")},

@@ -111,8 +111,7 @@ TEST_F(Outage, HoldsClientsWithoutATimeout) {
         arguments.end(),
         {"--timeout", "none", "--outage-at", std::to_string(200 * kSlowness) + "ms", "--outage-for",
          outage_for, "--duration", std::to_string(2 * kSlowness) + "s"});
-    ClientUnderTest client(arguments);
-    ASSERT_EQ(client.exit_code(), 0) << outage_for;
+    succeeded(RETRYSTORM_CLIENT, arguments);
     EXPECT_TRUE(awake(server_));
     const auto summary = read_json_lines(json_path()).back();
     EXPECT_GT(summary["ok"], 20);
@@ -123,8 +122,7 @@ TEST_F(Outage, HoldsClientsWithoutATimeout) {
 }
 
 TEST_F(Outage, EndsWithTheRun) {
-  ClientUnderTest client(freezing(server_, json_path()) + Arguments{"--duration", "600ms"});
-  ASSERT_EQ(client.exit_code(), 0);
+  succeeded(RETRYSTORM_CLIENT, freezing(server_, json_path()) + Arguments{"--duration", "600ms"});
   EXPECT_TRUE(awake(server_));
   const auto json = read_json_lines(json_path());
   EXPECT_EQ(json[json.size() - 2]["event"], "continue");
@@ -359,18 +357,16 @@ TEST(ServerProcess, DoesNotFreezeWhatHasEnded) {
   ASSERT_EQ(server.state(), 'Z');
   EXPECT_THROW(process.freeze(TimePoint::max()), std::runtime_error);
   EXPECT_THROW(process.wake(), std::runtime_error);
-  EXPECT_THAT(refusal_of<std::runtime_error>([&] { ServerProcess another(server.pid()); }),
-              HasSubstr("has ended"));
+  expect_refusals<pid_t, std::runtime_error>([](pid_t pid) { ServerProcess another(pid); },
+                                             {{server.pid(), "has ended"}});
 }
 
 TEST(ServerProcess, RefusesWhatIsNoServer) {
-  for (const auto& [pid, why] : {std::pair(getpid(), "is this client itself"),
-                                 {1, "process 1 is the init process, not the server"},
-                                 // Greater than any process id of Linux.
-                                 {1 << 30, "there is no process 1073741824"}}) {
-    EXPECT_THAT(refusal_of<std::runtime_error>([pid = pid] { ServerProcess process(pid); }),
-                HasSubstr(why));
-  }
+  expect_refusals<pid_t, std::runtime_error>([](pid_t pid) { ServerProcess process(pid); },
+                                             {{getpid(), "is this client itself"},
+                                              {1, "process 1 is the init process"},
+                                              // Greater than any process id of Linux.
+                                              {1 << 30, "no process 1073741824"}});
 }
 
 }  // namespace

@@ -40,6 +40,10 @@ Ended done(const char* program, const Arguments& arguments) {
   return ended(program, arguments, 4 * kPatience);
 }
 
+Ended passed(const char* program, const Arguments& arguments) {
+  return succeeded(program, arguments, 4 * kPatience);
+}
+
 std::string written(const TempDir& dir, const std::string& name, const std::string& text) {
   const std::string path = dir.file(name);
   std::ofstream(path) << text;
@@ -54,13 +58,11 @@ constexpr const char* kA6 = R"({"methodConfig": [{"name": [{"service": "a.B"}],
 
 TEST(Import, GivesTheRunsOfTheStrategyThatItIs) {
   const TempDir dir;
-  const Ended imported = done(RETRYSTORM_STUDIES, {"import", written(dir, "x", kA6)});
-  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Ended imported = passed(RETRYSTORM_STUDIES, {"import", written(dir, "x", kA6)});
   const std::string ini = written(dir, "policy.ini", imported.out);
   const Arguments small{"--clients=100", "--limit=5",         "--k=2",
                         "--seed=3",      "--outage=errors:1", "--quiet"};
-  const Ended ours = done(RETRYSTORM_SIMULATE, small + Arguments{"--config=" + ini});
-  ASSERT_EQ(ours.code, 0) << ours.err;
+  const Ended ours = passed(RETRYSTORM_SIMULATE, small + Arguments{"--config=" + ini});
   EXPECT_EQ(ours.out, done(RETRYSTORM_SIMULATE,
                            small + Arguments{"--strategy=grpc", "--connections=multiplexed"})
                           .out);
@@ -70,8 +72,8 @@ TEST(Import, GivesTheRunsOfTheStrategyThatItIs) {
 TEST(Import, LinksToTheExplorer) {
   const TempDir dir;
   const std::string a6 = written(dir, "x", kA6);
-  const Ended linked = done(RETRYSTORM_STUDIES, {"import", a6, "--link=https://a.example/e.html"});
-  EXPECT_EQ(linked.code, 0) << linked.err;
+  const Ended linked =
+      passed(RETRYSTORM_STUDIES, {"import", a6, "--link=https://a.example/e.html"});
   EXPECT_THAT(linked.out, AllOf(StartsWith("https://a.example/e.html#v=1&"),
                                 EndsWith("&retry-on=UNAVAILABLE\n")));
   for (const char* option : {"&max-attempts=4&", "&jitter=proportional%3A0.2&"}) {
@@ -110,8 +112,10 @@ TEST(Import, SaysInOneLineWhatIsWrong) {
             "cannot read '/nowhere?[2J'\n");
   EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", written(dir, "\x1B[2J", "hello")}).err,
               Not(HasSubstr("\x1B")));
-  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", dir.file("config"), "--policy=profile b"}).out,
-              HasSubstr("\nstrategy = aws-standard\n"));
+  EXPECT_EQ(
+      settings_in(done(RETRYSTORM_STUDIES, {"import", dir.file("config"), "--policy=profile b"})
+                      .out)["strategy"],
+      "aws-standard");
 }
 
 constexpr const char* kTooLong = R"(apiVersion: networking.istio.io/v1
@@ -129,12 +133,12 @@ TEST(Check, FindsByArithmeticAndEndsWithIt) {
   const std::string bad = written(dir, "bad file.yaml", kTooLong);
   const Ended text = done(RETRYSTORM_STUDIES, {"check", bad});
   EXPECT_EQ(text.code, 3) << text.err;
-  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", written(dir, "good", kA6)}).code, 0);
+  passed(RETRYSTORM_STUDIES, {"check", written(dir, "good", kA6)});
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "/nowhere"}).code, 2);
 
-  std::istringstream json(done(RETRYSTORM_STUDIES, {"check", bad, "--format=json"}).out);
   std::vector<std::string> types;
-  for (std::string line; std::getline(json, line);) {
+  for (const std::string& line :
+       lines(done(RETRYSTORM_STUDIES, {"check", bad, "--format=json"}).out)) {
     const auto object = nlohmann::json::parse(line);
     types.push_back(object["type"]);
     if (object["type"] != "finding" || object["rule"] != "never-begins") continue;
@@ -164,18 +168,15 @@ TEST(Check, FindsByArithmeticAndEndsWithIt) {
   const auto& place = result["locations"][0]["physicalLocation"];
   EXPECT_THAT(place["artifactLocation"]["uri"].get<std::string>(), HasSubstr("bad%20file.yaml"));
   EXPECT_EQ(place["region"]["startLine"], 8);
-  const Ended vain = done(RETRYSTORM_STUDIES, {"check", bad, "--expect=down<1%"});
-  EXPECT_EQ(vain.code, 108);
-  const Ended other = done(RETRYSTORM_STUDIES, {"check", bad, "--strategy=none", "--rate=100"});
-  EXPECT_EQ(other.code, 108);
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "--expect=down<1%"}).code, 108);
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "--strategy=none", "--rate=100"}).code, 108);
 }
 
 // The cells of a check as its JSON has them, or its findings about claims, by disturbance.
 std::map<std::string, nlohmann::json> cells(const std::string& out,
                                             const std::string& type = "cell") {
   std::map<std::string, nlohmann::json> all;
-  std::istringstream in(out);
-  for (std::string line; std::getline(in, line);) {
+  for (const std::string& line : lines(out)) {
     if (!line.starts_with("{\"type\":\"" + type + '"')) continue;
     const auto json = nlohmann::json::parse(line);
     all[json["disturbance"]] = json;
@@ -311,8 +312,7 @@ TEST(Check, AgreesWithSimulateAboutTheImport) {
                       cell.at("runs"));
   };
   const std::string policy = written(dir, "policy", kA6);
-  const Ended imported = done(RETRYSTORM_STUDIES, {"import", policy});
-  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Ended imported = passed(RETRYSTORM_STUDIES, {"import", policy});
   const std::string ini = written(dir, "policy.ini", imported.out);
   const auto checked = cells(
       done(RETRYSTORM_STUDIES, Arguments{"check", policy, "--expect=down<50%"} + service).out);
@@ -587,8 +587,7 @@ TEST(Check, EndsWithWhatIsKnownByThen) {
 
   Arguments limited = endless;
   limited.push_back("--max-time=2s");
-  const Ended over = done(RETRYSTORM_STUDIES, limited);
-  EXPECT_EQ(over.code, 4) << over.out;
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, limited).code, 4);
 }
 
 TEST(Recommend, PrintsAFileThatPassesTheCheck) {
@@ -616,10 +615,8 @@ TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   EXPECT_GE(certified, 1u);
 
   const std::string file = written(dir, "found.json", found.out.substr(found.out.find("\n{\n")));
-  const Ended checked =
-      done(RETRYSTORM_STUDIES,
-           Arguments{"check", file, "--runs=29", "--expect=down<10%"} + kSmallService);
-  EXPECT_EQ(checked.code, 0) << checked.out;
+  passed(RETRYSTORM_STUDIES,
+         Arguments{"check", file, "--runs=29", "--expect=down<10%"} + kSmallService);
 }
 
 // One claim that nothing meets; and 1,800 requests that wait after 60 s and drain at 10 a second, which no retries end.
@@ -630,38 +627,33 @@ TEST(Recommend, EndsWithThreeIfNothingMeetsTheClaims) {
                   "--backlog=4096", "--observe=45s"}}) {
     Arguments arguments{"recommend", "--quick", "--candidates=10"};
     arguments.insert(arguments.end(), asked.begin(), asked.end());
-    const Ended none = done(RETRYSTORM_STUDIES, arguments);
-    EXPECT_EQ(none.code, 3) << none.out << none.err;
+    EXPECT_EQ(done(RETRYSTORM_STUDIES, arguments).code, 3);
   }
 }
 
 // The service that it prints has the percentiles that it was given.
 TEST(Service, HasWhatIsKnownOfIt) {
   const TempDir dir;
-  const Ended made = done(RETRYSTORM_STUDIES,
-                          {"service", "--rate=400/s", "--p50=80ms", "--p99=300ms", "--used=50%"});
-  ASSERT_EQ(made.code, 0) << made.err;
+  const Arguments asked{"service", "--rate=400/s", "--p50=80ms", "--p99=300ms", "--used=50%"};
+  const Ended made = passed(RETRYSTORM_STUDIES, asked);
   // By hand: sigma = ln(3.75) / 2.326; 80 ms e^(sigma^2 / 2); sqrt(e^(sigma^2) - 1); 400/s x mean / 50 %.
-  EXPECT_THAT(made.out, HasSubstr("\nservice-time = lognormal:94.01ms:0.617\n"));
-  EXPECT_THAT(made.out, HasSubstr("\nworkers = 75\n"));
+  const auto printed = settings_in(made.out);
+  EXPECT_EQ(printed.at("service-time"), "lognormal:94.01ms:0.617");
+  EXPECT_EQ(printed.at("workers"), "75");
   // Whether it accepts more than it serves is asked, and written if it is known.
+  EXPECT_FALSE(printed.contains("accepts"));
   EXPECT_THAT(made.out, HasSubstr("(accepts = when-free)\n"));
-  const Ended known =
-      done(RETRYSTORM_STUDIES, {"service", "--rate=400/s", "--p50=80ms", "--p99=300ms",
-                                "--used=50%", "--accepts=when-free"});
-  EXPECT_THAT(known.out, HasSubstr("\nworkers = 75\naccepts = when-free\n"));
+  const Ended known = passed(RETRYSTORM_STUDIES, asked + Arguments{"--accepts=when-free"});
+  EXPECT_EQ(settings_in(known.out)["workers"], "75");
+  EXPECT_EQ(settings_in(known.out)["accepts"], "when-free");
   EXPECT_THAT(known.out, Not(HasSubstr("(accepts = ")));
   // 0.5/s x 94 ms = 4.7 % of a worker, and there is no less than one.
-  const Ended least = done(RETRYSTORM_STUDIES,
-                           {"service", "--rate=0.5/s", "--p50=80ms", "--p99=300ms", "--used=90%"});
-  EXPECT_THAT(least.out, HasSubstr("\nworkers = 1\n"));
+  const Ended least = passed(
+      RETRYSTORM_STUDIES, {"service", "--rate=0.5/s", "--p50=80ms", "--p99=300ms", "--used=90%"});
+  EXPECT_EQ(settings_in(least.out)["workers"], "1");
   const std::string ini = written(dir, "service.ini", made.out);
-  const std::string run = done(RETRYSTORM_SIMULATE, {"--config=" + ini, "--outage-for=0s",
-                                                     "--seed=1", "--quiet", "--json=-"})
-                              .out;
-  const std::size_t begin = run.find("{\"type\":\"summary\"");
-  ASSERT_NE(begin, run.npos) << run;
-  const auto summary = nlohmann::json::parse(run.substr(begin, run.find('\n', begin) - begin));
+  const auto summary =
+      summary_of(RETRYSTORM_SIMULATE, {"--config=" + ini, "--outage-for=0s", "--seed=1"});
   EXPECT_NEAR(summary["request_time_ms"]["p50"].get<double>(), 80, 4);
   EXPECT_NEAR(summary["request_time_ms"]["p99"].get<double>(), 300, 15);
 
@@ -674,8 +666,8 @@ TEST(Service, HasWhatIsKnownOfIt) {
   const Ended measured =
       done(RETRYSTORM_STUDIES, {"service", "--rate=400", "--used=50%",
                                 "--from-prometheus=" + written(dir, "metrics", page)});
-  EXPECT_THAT(measured.out, HasSubstr("\nservice-time = lognormal:100ms:0.617\n"));
-  EXPECT_THAT(measured.out, HasSubstr("\nworkers = 80\n"));
+  EXPECT_EQ(settings_in(measured.out)["service-time"], "lognormal:100ms:0.617");
+  EXPECT_EQ(settings_in(measured.out)["workers"], "80");
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"service", "--rate=400"}).code, 108);
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"service", "--from-prometheus=/nowhere"}).code, 2);
 }
@@ -692,10 +684,9 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
       R"({"methodConfig": [)" + method + "a" + retries + "3}}, " + method + "b" + retries + "4}}]}";
   std::erase(line, '\n');
   written(dir, "c.json", line);
-  const Ended compared = done(
+  const Ended compared = passed(
       RETRYSTORM_STUDIES, {"strategies", "--strategies=grpc", "--strategies-from=" + dir.file(""),
                            "--clients=100", "--limit=5", "--k=2", "--runs=2", "--seed=1"});
-  EXPECT_EQ(compared.code, 0) << compared.err;
   // A6's example is the strategy grpc: their rows are the same.
   const auto row = [&compared](const std::string& name) {
     const std::size_t begin = compared.out.find("\n" + name + "  ");
@@ -708,8 +699,7 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
   EXPECT_EQ(row("a.json:1"), row("grpc"));
   EXPECT_NE(row("b.properties:1"), row("grpc"));
   EXPECT_NE(row("c.json:1"), row("c.json:1#2"));  // three attempts and four
-  const Ended none = done(RETRYSTORM_STUDIES, {"strategies", "--strategies-from=/nowhere"});
-  EXPECT_EQ(none.code, 2);
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"strategies", "--strategies-from=/nowhere"}).code, 2);
 }
 
 }  // namespace

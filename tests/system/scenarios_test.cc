@@ -40,9 +40,8 @@ TEST(Scenarios, OfTheClientAreUnderstood) {
     if (read_file(path).find("\noutage-at") != std::string::npos) {
       arguments.push_back("--server-pid=" + std::to_string(anybody.pid()));
     }
-    ClientUnderTest client(arguments);
-    EXPECT_EQ(client.exit_code(), 0) << path << ": " << client.err();
-    EXPECT_THAT(client.out(), testing::HasSubstr("clients = ")) << path;
+    const Ended client = succeeded(RETRYSTORM_CLIENT, arguments);
+    EXPECT_THAT(client.out, testing::HasSubstr("clients = ")) << path;
   }
 }
 
@@ -51,8 +50,7 @@ TEST(Scenarios, OfIncidentsAreUnderstood) {
   for (const std::string& path : scenarios()) {
     if (!is_for_simulate(path)) continue;
     ++incidents;
-    ChildProcess simulate(RETRYSTORM_SIMULATE, {"--config", path, "--seed=1"});
-    EXPECT_EQ(simulate.exit_code(), 0) << path << ": " << simulate.err();
+    succeeded(RETRYSTORM_SIMULATE, {"--config", path, "--seed=1"});
   }
   EXPECT_GE(incidents, 3);
 }
@@ -66,9 +64,7 @@ TEST(Scenarios, OfTheServerAreUnderstood) {
 TEST(Topologies, AreUnderstood) {
   for (const auto& entry :
        std::filesystem::directory_iterator(RETRYSTORM_SCENARIOS "/../topologies")) {
-    ChildProcess simulate(RETRYSTORM_SIMULATE,
-                          {"--topology", entry.path(), "--outage-for=0s", "--seed=1"});
-    EXPECT_EQ(simulate.exit_code(), 0) << entry.path() << ": " << simulate.err();
+    succeeded(RETRYSTORM_SIMULATE, {"--topology", entry.path(), "--outage-for=0s", "--seed=1"});
   }
 }
 

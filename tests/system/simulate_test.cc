@@ -21,9 +21,8 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 std::string output_of(const Arguments& arguments) {
-  ChildProcess process(RETRYSTORM_SIMULATE, arguments);
-  EXPECT_EQ(process.exit_code(), 0) << process.err();
-  return process.out();
+  const Ended process = succeeded(RETRYSTORM_SIMULATE, arguments);
+  return process.out;
 }
 
 TEST(Simulate, PrintsTheLinesOfTheClientAndTheServer) {
@@ -60,12 +59,11 @@ TEST(Simulate, TellsAQueueThatDrainsFromACollapse) {
 TEST(Simulate, WritesJsonToStandardOutputAndItsLinesToStandardError) {
   const TempDir dir;
   output_of({"--seed=1", "--json=" + dir.file("json")});
-  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--json=-"});
-  EXPECT_EQ(process.exit_code(), 0);
-  const auto printed = lines(process.out()), written = lines(read_file(dir.file("json")));
+  const Ended process = succeeded(RETRYSTORM_SIMULATE, {"--seed=1", "--json=-"});
+  const auto printed = lines(process.out), written = lines(read_file(dir.file("json")));
   ASSERT_EQ(printed.size(), written.size());
   EXPECT_EQ(printed.back(), written.back());
-  EXPECT_THAT(process.out(), Not(HasSubstr("\nOK: ")));
+  EXPECT_THAT(process.out, Not(HasSubstr("\nOK: ")));
   EXPECT_FALSE(std::filesystem::exists("-"));
   ChildProcess twice(RETRYSTORM_SIMULATE, {"--seed=1", "--runs=2", "--json=-", "--csv=-"});
   EXPECT_EQ(twice.exit_code(), 108);
@@ -87,10 +85,11 @@ TEST(Simulate, EndsWithTheFindingOfItsExpectations) {
        3},
   };
   for (const auto& [arguments, code] : cases) {
-    const Ended process = ended(
-        RETRYSTORM_SIMULATE,
-        arguments + Arguments{"--seed=1", "--clients=100", "--limit=3", "--k=1.5", "--backlog=26"});
-    EXPECT_EQ(process.code, code) << process.out << process.err;
+    EXPECT_EQ(
+        ended(RETRYSTORM_SIMULATE, arguments + Arguments{"--seed=1", "--clients=100", "--limit=3",
+                                                         "--k=1.5", "--backlog=26"})
+            .code,
+        code);
   }
 }
 
@@ -163,8 +162,7 @@ TEST(Simulate, SaysBeforeTheRunWhatIsAsked) {
                       "--arrivals=open",   "--rate=400",       "--timeout=1s",
                       "--max-attempts=3",  "--outage-for=30s", "--observe=1s",
                       "--seed=1",          "--clients=7",      "--json=" + dir.file("json")};
-  ChildProcess told(RETRYSTORM_SIMULATE, arguments);
-  ASSERT_EQ(told.exit_code(), 0) << told.err();
+  const Ended told = succeeded(RETRYSTORM_SIMULATE, arguments);
   const auto outlook = read_json_lines(dir.file("json")).front()["outlook"];
   EXPECT_EQ(outlook["capacity_per_s"], 800);
   EXPECT_EQ(outlook["attempts_per_s_if_all_fail"], 1200);
@@ -172,10 +170,9 @@ TEST(Simulate, SaysBeforeTheRunWhatIsAsked) {
   ASSERT_THAT(outlook["warnings"], SizeIs(1));
   EXPECT_EQ(outlook["warnings"][0]["id"], "unused-by-open-arrivals");
   arguments.emplace_back("--quiet");
-  ChildProcess quiet(RETRYSTORM_SIMULATE, arguments);
-  ASSERT_EQ(quiet.exit_code(), 0);
-  EXPECT_EQ(quiet.err(), "");
-  EXPECT_EQ(quiet.out(), told.out());
+  const Ended quiet = succeeded(RETRYSTORM_SIMULATE, arguments);
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(quiet.out, told.out);
   EXPECT_EQ(read_json_lines(dir.file("json")).front()["outlook"], outlook);
 }
 

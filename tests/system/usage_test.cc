@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/support/child_process.h"
+#include "tests/support/refusal.h"
 #include "tests/support/sockets.h"
 #include "tests/support/temp_dir.h"
 
@@ -19,21 +20,18 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-struct Refusal {
-  Arguments arguments;
-  std::string said;
-};
+using Refusals = std::vector<std::pair<Arguments, std::string>>;
 
-void expect_refused(const char* program, const Refusal& refusal) {
-  std::string shown;
-  for (const std::string& word : refusal.arguments) shown += word + ' ';
-  ChildProcess process(program, refusal.arguments);
-  const auto code = process.exit_code();
-  EXPECT_TRUE(code && *code > 0 && *code < 128) << shown << "exit code " << code.value_or(-1);
-  const std::string err = process.err();
-  EXPECT_EQ(lines(err).size(), 1) << shown << err;
-  EXPECT_THAT(err, HasSubstr(refusal.said)) << shown;
-  EXPECT_EQ(process.out(), "") << shown;
+void expect_refused(const char* program, const Refusals& rows) {
+  expect_refusals<Arguments>(
+      [program](const Arguments& arguments) {
+        const Ended process = ended(program, arguments);
+        EXPECT_TRUE(process.code > 0 && process.code < 128) << "exit code " << process.code;
+        EXPECT_EQ(lines(process.err).size(), 1) << process.err;
+        EXPECT_EQ(process.out, "");
+        return process.err;
+      },
+      rows);
 }
 
 TEST(ClientUsage, RefusesBadInput) {
@@ -43,7 +41,7 @@ TEST(ClientUsage, RefusesBadInput) {
                     table = folder.file("table.ini");
   std::ofstream(typo) << "clinets = 3\n";
   std::ofstream(table) << "growth = table\nbackoff-table = 1,1,2\n";
-  const Refusal cases[] = {
+  const Refusals rows{
       {{"--strategy=nothing"}, "--strategy"},
       {{"--unknown"}, "--unknown"},
       {{"-host=127.0.0.1"}, "-host"},  // an option of the server, not this program's -h
@@ -76,25 +74,22 @@ TEST(ClientUsage, RefusesBadInput) {
       // Of several values the last would count, without a word.
       {{"--config=" + table, "--print-settings"}, "backoff-table takes one value, and here are 3"},
   };
-  for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_CLIENT, refusal);
+  expect_refused(RETRYSTORM_CLIENT, rows);
 }
 
 // As in the article: Go's flags have one dash.
 TEST(ClientUsage, TakesOptionsWithOneDash) {
-  ChildProcess client(RETRYSTORM_CLIENT,
-                      {"-exponential-backoff", "-jitter", "0", "-min-delay=2s", "-print-settings"});
-  EXPECT_EQ(client.exit_code(), 0);
-  EXPECT_THAT(client.out(), HasSubstr("\nbackoff-base = 2s\n"));
-  ChildProcess simulate(RETRYSTORM_SIMULATE, {"-strategy=exponential", "-clients", "1", "-seed=1",
-                                              "-outage-for=0s", "-observe", "1s"});
-  EXPECT_EQ(simulate.exit_code(), 0);
-  ChildProcess sweep(RETRYSTORM_SIMULATE, {"-exponential-backoff", "-clients", "10", "-seed=1",
-                                           "-runs=2", "-quiet", "-sweep", "backlog=5,6"});
-  EXPECT_EQ(sweep.exit_code(), 0);
-  EXPECT_NE(sweep.out(), "");
-  ChildProcess server(RETRYSTORM_SERVER, {"-version"});
-  EXPECT_EQ(server.exit_code(), 0);
-  EXPECT_THAT(server.out(), HasSubstr("retrystorm "));
+  const Ended client = succeeded(RETRYSTORM_CLIENT, {"-exponential-backoff", "-jitter", "0",
+                                                     "-min-delay=2s", "-print-settings"});
+  EXPECT_EQ(settings_in(client.out)["backoff-base"], "2s");
+  succeeded(RETRYSTORM_SIMULATE, {"-strategy=exponential", "-clients", "1", "-seed=1",
+                                  "-outage-for=0s", "-observe", "1s"});
+  const Ended sweep =
+      succeeded(RETRYSTORM_SIMULATE, {"-exponential-backoff", "-clients", "10", "-seed=1",
+                                      "-runs=2", "-quiet", "-sweep", "backlog=5,6"});
+  EXPECT_NE(sweep.out, "");
+  const Ended server = succeeded(RETRYSTORM_SERVER, {"-version"});
+  EXPECT_THAT(server.out, HasSubstr("retrystorm "));
 }
 
 // The first would count in a file of --config, the last in one of a list of strategies.
@@ -103,14 +98,14 @@ TEST(SimulateUsage, RefusesAnOptionThatAFileGivesTwiceWhereverItStands) {
   const std::string file = folder.file("twice.ini");
   std::ofstream(file) << "workers = 10\nservice = workers\nworkers = 40\n";
   const std::string why = "workers takes one value, and here are 2: 10 and 40";
-  expect_refused(RETRYSTORM_SIMULATE, {{"--config=" + file}, why});
-  expect_refused(RETRYSTORM_SIMULATE, {{"--sweep=strategy=fixed," + file}, why});
+  expect_refused(RETRYSTORM_SIMULATE,
+                 {{{"--config=" + file}, why}, {{"--sweep=strategy=fixed," + file}, why}});
 }
 
 TEST(ServerUsage, RefusesBadInput) {
   const Listener other;
   const std::string port = std::to_string(other.port());
-  const Refusal cases[] = {
+  const Refusals rows{
       {{"--port=65536"}, "--port"},
       {{"--unknown"}, "--unknown"},
       {{"--port=0", "--host=256.256.256.256"}, "256.256.256.256"},
@@ -126,35 +121,33 @@ TEST(ServerUsage, RefusesBadInput) {
       {{"--port=0", "--service-time=bimodal:1s:1.5:2s"}, "'1.5'"},
       {{"--port=0", "--queue-order=adaptive-lifo"}, "adaptive-lifo:N"},
   };
-  for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_SERVER, refusal);
+  expect_refused(RETRYSTORM_SERVER, rows);
 }
 
 // A server that refuses its options must not change the file of an earlier run.
 TEST(ServerUsage, LeavesFilesAloneWhenItRefuses) {
   const TempDir dir;
-  expect_refused(RETRYSTORM_SERVER, {{"--json", dir.file("server.jsonl"), "--k=0"}, "--k"});
+  expect_refused(RETRYSTORM_SERVER, {{{"--json", dir.file("server.jsonl"), "--k=0"}, "--k"}});
   EXPECT_FALSE(std::filesystem::exists(dir.file("server.jsonl")));
 }
 
 TEST(ClientUsage, SendsNothingWhenItRefuses) {
   const Listener listener;
   expect_refused(RETRYSTORM_CLIENT,
-                 {{"--url", listener.url(), "--lambda=0s", "--outage-at=1s"}, "--outage-for"});
+                 {{{"--url", listener.url(), "--lambda=0s", "--outage-at=1s"}, "--outage-for"}});
   EXPECT_FALSE(listener.accept(0s));
 }
 
 TEST(ClientUsage, PrintsSettingsAndStartsNothing) {
   const Listener listener;
-  ChildProcess client(RETRYSTORM_CLIENT, {"--url", listener.url(), "--lambda=0s", "--strategy=grpc",
-                                          "--print-settings"});
-  EXPECT_EQ(client.exit_code(), 0);
-  EXPECT_THAT(client.out(), HasSubstr("\nstrategy = grpc\n"));
-  EXPECT_EQ(client.err(), "");
+  const Ended client = succeeded(RETRYSTORM_CLIENT, {"--url", listener.url(), "--lambda=0s",
+                                                     "--strategy=grpc", "--print-settings"});
+  EXPECT_EQ(settings_in(client.out)["strategy"], "grpc");
+  EXPECT_EQ(client.err, "");
   EXPECT_FALSE(listener.accept(0s));
-  ChildProcess server(RETRYSTORM_SERVER, {"--port=1", "--limit=7", "--print-settings"});
-  EXPECT_EQ(server.exit_code(), 0);
-  EXPECT_THAT(server.out(), HasSubstr("\nlimit = 7\n"));
-  expect_refused(RETRYSTORM_CLIENT, {{"--print-settings", "--factor=3"}, "--factor"});
+  const Ended server = succeeded(RETRYSTORM_SERVER, {"--port=1", "--limit=7", "--print-settings"});
+  EXPECT_EQ(settings_in(server.out)["limit"], "7");
+  expect_refused(RETRYSTORM_CLIENT, {{{"--print-settings", "--factor=3"}, "--factor"}});
 }
 
 // The rate that the file gives each kind of clients is no default.
@@ -164,18 +157,15 @@ TEST(SimulateUsage, AssumesNothingThatEachKindOfClientsHas) {
   std::ofstream(file) << "[api]\nworkers = 8\nservice-time = 60ms\n"
                          "[clients.a]\narrivals = open\nrate = 50\n"
                          "[clients.b]\narrivals = open\nrate = 40\n";
-  ChildProcess process(RETRYSTORM_SIMULATE, {"--topology=" + file, "--seed=1", "--observe=15s"});
-  EXPECT_EQ(process.exit_code(), 0) << process.err();
+  succeeded(RETRYSTORM_SIMULATE, {"--topology=" + file, "--seed=1", "--observe=15s"});
   // What a strategy sets beside that is overruled, but not the strategy.
   std::ofstream(file) << "[api]\nworkers = 8\n"
                          "[clients.a]\nstrategy = fixed\n[clients.b]\nbackoff-cap = 2s\n";
-  ChildProcess named(RETRYSTORM_SIMULATE,
-                     {"--topology=" + file, "--strategy=grpc", "--seed=1", "--observe=15s"});
-  EXPECT_EQ(named.exit_code(), 0) << named.err();
-  ChildProcess capped(RETRYSTORM_SIMULATE, {"--topology=" + file, "--backoff-cap=3s",
-                                            "--growth=exponential", "--seed=1"});
-  EXPECT_GT(capped.exit_code(), 100);
-  EXPECT_THAT(capped.err(), HasSubstr("--backoff-cap has no effect"));
+  succeeded(RETRYSTORM_SIMULATE,
+            {"--topology=" + file, "--strategy=grpc", "--seed=1", "--observe=15s"});
+  expect_refused(RETRYSTORM_SIMULATE,
+                 {{{"--topology=" + file, "--backoff-cap=3s", "--growth=exponential", "--seed=1"},
+                   "--backoff-cap has no effect"}});
 }
 
 // Bad values, misspelt names and contradictions at once, a line each, in any order.
@@ -221,43 +211,18 @@ TEST(SimulateUsage, NamesAllThatIsWrong) {
        {"--exponential-backoff", "--max-threads", "--random"}},
   };
   for (const auto& each : cases) {
-    ChildProcess process(each.program, each.arguments);
-    EXPECT_EQ(process.exit_code(), each.code) << process.err();
+    const Ended process = ended(each.program, each.arguments);
+    EXPECT_EQ(process.code, each.code) << process.err;
     std::vector<testing::Matcher<std::string>> said;
     for (const char* name : each.named) said.emplace_back(HasSubstr(name));
-    EXPECT_THAT(lines(process.err()), testing::UnorderedElementsAreArray(said));
-  }
-}
-
-TEST(SimulateUsage, SuggestsTheNearestName) {
-  const TempDir folder;
-  std::ofstream(folder.file("grpc.json")) << R"({"methodConfig": [)" + std::string(500, ' ') + "]}";
-  const std::pair<Arguments, const char*> cases[] = {
-      {{"-strategey", "fixed"}, "--strategy?"},
-      {{"--maxAttempts=3"}, "--max-attempts?"},
-      {{"--outage=errors:50"}, "50%?"},
-      {{"--sweep=jitter=10%,20"}, "2000%?"},
-      {{"--sweep=strategy=fixed,expo"}, "expo"},
-      {{"--sweep=strategey=fixed"}, "strategy?"},
-      {{"--explain=recoverd"}, "recovered?"},
-      {{"--expect=donw<5%"}, "down?"},
-      {{"--timeout=500"}, "500ms?"},
-      {{"--strategy=nothing"}, "--strategy"},
-      {{"--config=" + folder.file("grpc.json")}, "--config"},
-  };
-  for (const auto& [arguments, named] : cases) {
-    ChildProcess process(RETRYSTORM_SIMULATE, arguments);
-    EXPECT_GT(process.exit_code(), 100) << named;
-    EXPECT_THAT(process.err(), HasSubstr(named));
-    EXPECT_EQ(process.out(), "");
+    EXPECT_THAT(lines(process.err), testing::UnorderedElementsAreArray(said));
   }
 }
 
 TEST(SimulateUsage, EndsWithTwoWhenAFileCannotBeRead) {
   for (const Arguments& arguments : {Arguments{"--config=/no/such/file"},
                                      Arguments{"--sweep=strategy=fixed,/no/such/mine.ini"}}) {
-    ChildProcess process(RETRYSTORM_SIMULATE, arguments);
-    EXPECT_EQ(process.exit_code(), 2) << process.err();
+    EXPECT_EQ(ended(RETRYSTORM_SIMULATE, arguments).code, 2) << arguments[0];
   }
 }
 
@@ -272,29 +237,28 @@ TEST(ClientUsage, NamesEachGroupOnce) {
   }
 }
 
-// An option without effect in one cell may have an effect in another.
+// An option without effect in one cell may have an effect in another, as the numbers of a part that the sweep switches.
 TEST(SimulateUsage, TakesForASweepWhatHasAnEffectInOneOfItsCells) {
-  ChildProcess process(RETRYSTORM_SIMULATE,
-                       {"--sweep=growth=linear,exponential,constant", "--factor=3",
-                        "--linear-step=2s", "--clients=10", "--runs=2", "--seed=1", "--quiet"});
-  EXPECT_EQ(process.exit_code(), 0) << process.err();
-}
-
-TEST(SimulateUsage, TakesForASweepThatSwitchesAPartItsNumbers) {
-  for (const auto& [sweep, number] : {std::pair("--sweep=retry-budget=none,aws", "--budget-cost=3"),
-                                      {"--sweep=error-share=0,0.1", "--error-after=service"}}) {
-    const Ended process = ended(RETRYSTORM_SIMULATE,
-                                {sweep, number, "--clients=10", "--runs=2", "--seed=1", "--quiet"});
-    EXPECT_EQ(process.code, 0) << process.err;
+  for (const Arguments& arguments : std::vector<Arguments>{
+           {"--sweep=growth=linear,exponential,constant", "--factor=3", "--linear-step=2s"},
+           {"--sweep=retry-budget=none,aws", "--budget-cost=3"},
+           {"--sweep=error-share=0,0.1", "--error-after=service"}}) {
+    succeeded(RETRYSTORM_SIMULATE,
+              arguments + Arguments{"--clients=10", "--runs=2", "--seed=1", "--quiet"});
   }
   expect_refused(RETRYSTORM_SIMULATE,
-                 {{"--sweep=backlog=5,50", "--budget-cost=3", "--runs=2", "--seed=1"},
-                  "budget-cost has no effect without --retry-budget"});
+                 {{{"--sweep=backlog=5,50", "--budget-cost=3", "--runs=2", "--seed=1"},
+                   "budget-cost has no effect without --retry-budget"}});
 }
 
 TEST(SimulateUsage, RefusesBadInput) {
-  const Refusal cases[] = {
+  const Refusals rows{
       {{"--strategy=nothing"}, "--strategy"},
+      {{"--maxAttempts=3"}, "--max-attempts?"},
+      {{"--outage=errors:50"}, "50%?"},
+      {{"--sweep=jitter=10%,20"}, "2000%?"},
+      {{"--explain=recoverd"}, "recovered?"},
+      {{"--expect=donw<5%"}, "down?"},
       {{"--scale=1000000"}, "GB of memory"},
       {{"--clients=1", "--lambda=100h", "--observe=99000h", "--threads=1000", "--runs=1000"},
        "GB of memory"},
@@ -324,7 +288,7 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--json=/dev/null", "--sweep=trace=1,2"}, "trace"},
       {{"--runs=2", "--csv=/nonexistent/table.csv"}, "/nonexistent/table.csv"},
   };
-  for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_SIMULATE, refusal);
+  expect_refused(RETRYSTORM_SIMULATE, rows);
 }
 
 }  // namespace

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "model/base/text.h"
 #include "tests/support/scripted_random.h"
 
 namespace retrystorm {
@@ -16,21 +20,64 @@ using namespace std::chrono_literals;
 
 constexpr TimePoint kShift{1h};
 
-// A queue whose requests are letters. Nothing in it is random unless the test sets it.
+WorkerSettings with(std::size_t workers, Duration time = 100ms) {
+  return {.workers = workers, .service_time = ServiceTime::fixed(time)};
+}
+
+// A queue whose requests are letters. Nothing in it is random. What happens is written in words:
+//
+//   @100       from now on it is 100 ms after the beginning
+//   +AB  !Z    A and B arrive; Z is refused
+//   -A         A is cancelled
+//   tick       what is due happens
+//   =ABz       these are given out by then, in this order; the refused ones are small letters
+//   next:150   its next event; none
+//   busy:1  waiting:2  all:3  time:300  full:1    what it says of itself; the expected time in ms
 struct Workers {
-  explicit Workers(const WorkerSettings& settings) : queue(settings) {}
-
-  WorkerQueue<char>::Ticket arrive(TimePoint now, char item) {
-    queue.advance(now, random);
-    return queue.arrive(now, item, random);
-  }
-  WorkerQueue<char>::Ticket refuse(TimePoint now, char item) {
-    queue.advance(now, random);
-    return queue.refuse(now, item, {.rejection = Rejection::kShed, .retry_after = 7s}, random);
+  explicit Workers(const WorkerSettings& settings, const std::string& story = "")
+      : queue(settings) {
+    play(story);
   }
 
-  // The requests given out by then, in order. Refused ones are small letters.
-  std::string take(TimePoint now) {
+  void play(const std::string& story) {
+    for (const std::string_view word : split(story, ' ')) {
+      SCOPED_TRACE(story + ": " + std::string(word));
+      const std::string rest(word.substr(word.find(':') + 1)), letters(word.substr(1));
+      const auto is = [&](std::string_view what) { return word.starts_with(what); };
+      if (is("@")) {
+        now = kShift + milliseconds(letters);
+      } else if (is("+") || is("!")) {
+        for (const char item : letters) {
+          queue.advance(now, random);
+          tickets[item] =
+              is("+") ? queue.arrive(now, item, random)
+                      : queue.refuse(now, item, {.rejection = Rejection::kShed, .retry_after = 7s},
+                                     random);
+        }
+      } else if (word == "tick") {
+        queue.advance(now, random);
+      } else if (is("-")) {
+        queue.cancel(now, tickets.at(letters[0]), random);
+      } else if (is("=")) {
+        EXPECT_EQ(take(), letters);
+      } else if (is("next:")) {
+        EXPECT_EQ(queue.next_event(),
+                  rest == "none" ? TimePoint::max() : kShift + milliseconds(rest));
+      } else if (is("time:")) {
+        EXPECT_EQ(queue.expected_time(), milliseconds(rest));
+      } else {
+        EXPECT_EQ(is("busy:")      ? queue.busy()
+                  : is("waiting:") ? queue.waiting()
+                  : is("full:")    ? std::size_t{queue.full()}
+                                   : queue.concurrency(),
+                  std::stoul(rest));
+      }
+    }
+  }
+
+  static Duration milliseconds(const std::string& number) { return parse_duration(number + "ms"); }
+
+  std::string take() {
     std::string items;
     while (const auto given = queue.take(now, random)) {
       items += static_cast<char>(given->item + (given->answer != nullptr ? 'a' - 'A' : 0));
@@ -39,38 +86,67 @@ struct Workers {
     return items;
   }
 
+  void configure(const WorkerSettings& settings) { queue.configure(now, settings, random); }
+
+  TimePoint now = kShift;
   test::ScriptedRandom random{};
   WorkerQueue<char> queue;
+  std::map<char, WorkerQueue<char>::Ticket> tickets;
 };
 
-WorkerSettings with(std::size_t workers, Duration time = 100ms) {
-  return {.workers = workers, .service_time = ServiceTime::fixed(time)};
-}
-
-TEST(WorkerQueue, IsIdleAtFirst) {
-  Workers workers(with(2));
-  EXPECT_EQ(workers.queue.next_event(), TimePoint::max());
-  EXPECT_EQ(workers.queue.concurrency(), 0u);
-  EXPECT_EQ(workers.queue.expected_time(), 100ms);
-  EXPECT_FALSE(workers.queue.full());
-  EXPECT_EQ(workers.take(kShift + 1h), "");
-}
-
-TEST(WorkerQueue, ServesAsManyAsItHasWorkersInTheOrderOfArrival) {
-  Workers workers(with(2));
-  for (const char item : {'A', 'B', 'C', 'D', 'E'}) workers.arrive(kShift, item);
-  EXPECT_EQ(workers.queue.busy(), 2u);
-  EXPECT_EQ(workers.queue.waiting(), 3u);
-  EXPECT_EQ(workers.queue.concurrency(), 5u);
-  EXPECT_EQ(workers.queue.expected_time(), 300ms);  // the mean of two places, behind three
-  EXPECT_EQ(workers.queue.next_event(), kShift + 100ms);
-  EXPECT_EQ(workers.take(kShift + 100ms - 1ns), "");
-  EXPECT_EQ(workers.take(kShift + 100ms), "AB");
-  EXPECT_EQ(workers.take(kShift + 200ms), "CD");
-  EXPECT_EQ(workers.queue.busy(), 1u);
-  EXPECT_EQ(workers.take(kShift + 300ms), "E");
-  EXPECT_EQ(workers.queue.next_event(), TimePoint::max());
-  EXPECT_EQ(workers.queue.concurrency(), 0u);
+TEST(WorkerQueue, ServesByItsRules) {
+  const WorkerSettings one = with(1);
+  WorkerSettings lifo = one, adaptive = one, place = with(2), no_place = with(2), aged = one,
+                 aged_lifo = one, codel = with(1, 60ms), costly = one, costly_drops = one;
+  lifo.order = {.kind = QueueOrder::Kind::kLifo};
+  adaptive.order = {.kind = QueueOrder::Kind::kAdaptiveLifo, .threshold = 2};
+  place.queue_length = 1;
+  no_place.queue_length = 0;
+  aged.drop = aged_lifo.drop = {.kind = QueueDrop::Kind::kAge, .time = 150ms};
+  aged_lifo.order = lifo.order;
+  codel.drop = {.kind = QueueDrop::Kind::kCoDel, .time = 5ms, .interval = 100ms};
+  costly.rejection_cost = costly_drops.rejection_cost = 30ms;
+  costly_drops.drop = {.kind = QueueDrop::Kind::kAge, .time = 50ms};
+  for (
+      const auto& [settings, story] : std::vector<std::pair<WorkerSettings, std::string>>{
+          {with(2), "next:none all:0 time:100 full:0 @3600000 ="},
+          // As many as it has workers, in the order of arrival. Expected: the mean of two places, behind three.
+          {with(2),
+           "+ABCDE busy:2 waiting:3 all:5 time:300 next:100 @99.999999 = @100 =AB @200 =CD "
+           "busy:1 @300 =E next:none all:0"},
+          // A timer that is a little late, as on a busy machine, costs no capacity. Events that are due happen before
+          // an arrival.
+          {one, "+ABCD @115 =A next:200 @215 +E next:215 =B next:300"},
+          // A frozen server does not work. When it wakes, the requests that were being served are done, and the
+          // others are where they were.
+          {one, "+ABCD @10000 =A next:10080"},
+          {lifo, "+XABCD @100 =X @150 +E @200 =D @300 =E @400 =C @500 =B @600 =A"},
+          // HHVM's rule at a threshold of 2.
+          {adaptive, "+XABCD @100 =X @200 =D @300 =C @400 =A @500 =B"},
+          {place, "+AB full:0 +C full:1 @100 tick full:0"},
+          {no_place, "+A full:0 +B full:1"},
+          // A has waited for 100 ms; then B for 190 ms and C for 151 ms, but D for no more than 150 ms.
+          {aged, "+XA @10 +B @49 +C @50 +D @100 =X all:4 @200 =Abc all:1 @300 =D"},
+          // In every order, it is the oldest request that has waited too long.
+          {aged_lifo, "+XAB @100 =X @120 +C @200 =Ba @300 =C"},
+          // Requests that find a free worker count too: their wait is the shortest. A is taken after 0 ms. B is taken
+          // after 60 ms, in a new interval; the one before had a wait of 0, so nothing is dropped. So C is taken
+          // after 120 ms. D comes after 180 ms, in the next interval; the shortest wait of the one before was 60 ms.
+          // D is the first of its interval. E, after 240 ms, is dropped, and so are all that would be taken with it.
+          {codel, "+ABCDEFG @60 =A @120 =B @180 =C @240 =Defg all:0"},
+          // A refusal on arrival that costs time goes before all waiting requests, but needs a worker.
+          {costly, "!Z busy:1 all:0 waiting:0 +A !Y @30 =z @60 =y next:160 @160 =A"},
+          // As one that is dropped does. At 120 ms B and C are in it: A is being refused.
+          {costly_drops, "+XAB @120 +C =X all:2 @130 =a @160 =b @260 =C"},
+          // Waiting requests, one that is being served, and refusals that are cancelled.
+          {one, "+XABC @10 -B all:3 waiting:2 @100 =X @200 =A @300 =C all:0"},
+          {with(2), "+A @10 +B @20 +C @50 -A busy:2 waiting:0 next:110 @3600000 =BC"},
+          {costly, "!ZYW -Y @10 -Z next:40 @3600000 =w all:0 busy:0"},
+          // One that was done when it is cancelled, as by a client that left a frozen server.
+          {one, "+AB @5000 -A all:1 = @6000 =B"},
+      }) {
+    Workers(settings, story);
+  }
 }
 
 TEST(WorkerQueue, DrawsTheTimeOfEachAtItsStart) {
@@ -96,281 +172,52 @@ TEST(WorkerQueue, GivesOutRequestsInTheOrderOfTheirEnds) {
   EXPECT_EQ(queue.next_event(), kShift + 1s);
 }
 
-// A timer that is a little late, as on a busy machine, costs no capacity.
-TEST(WorkerQueue, StartsTheNextWhenTheOneBeforeWasDue) {
-  Workers workers(with(1));
-  for (const char item : {'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
-  EXPECT_EQ(workers.take(kShift + 115ms), "A");
-  EXPECT_EQ(workers.queue.next_event(), kShift + 200ms);
-  workers.arrive(kShift + 215ms, 'E');  // events that are due happen before an arrival
-  EXPECT_EQ(workers.queue.next_event(), kShift + 215ms);
-  EXPECT_EQ(workers.take(kShift + 215ms), "B");
-  EXPECT_EQ(workers.queue.next_event(), kShift + 300ms);
-}
-
-// A frozen server does not work. When it wakes, the requests that were being served are done, and the
-// others are where they were.
-TEST(WorkerQueue, DoesNotWorkWhileItIsFrozen) {
-  Workers workers(with(1));
-  for (const char item : {'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
-  EXPECT_EQ(workers.take(kShift + 10s), "A");
-  EXPECT_EQ(workers.queue.next_event(), kShift + 10s - 20ms + 100ms);
-}
-
-TEST(WorkerQueue, ServesTheNewestFirstWhenLastInIsFirstOut) {
-  WorkerSettings settings = with(1);
-  settings.order = {.kind = QueueOrder::Kind::kLifo};
-  Workers workers(settings);
-  for (const char item : {'X', 'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
-  EXPECT_EQ(workers.take(kShift + 100ms), "X");
-  workers.arrive(kShift + 150ms, 'E');
-  std::string rest;
-  for (int i = 2; i <= 6; ++i) rest += workers.take(kShift + i * 100ms);
-  EXPECT_EQ(rest, "DECBA");
-}
-
-// HHVM's rule at a threshold of 2.
-TEST(WorkerQueue, ServesTheNewestFirstWhileManyWait) {
-  WorkerSettings settings = with(1);
-  settings.order = {.kind = QueueOrder::Kind::kAdaptiveLifo, .threshold = 2};
-  Workers workers(settings);
-  for (const char item : {'X', 'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
-  std::string all;
-  for (int i = 1; i <= 5; ++i) all += workers.take(kShift + i * 100ms);
-  EXPECT_EQ(all, "XDCAB");
-}
-
-TEST(WorkerQueue, HasABoundedNumberOfPlaces) {
-  WorkerSettings settings = with(2);
-  settings.queue_length = 1;
-  Workers workers(settings);
-  workers.arrive(kShift, 'A');
-  workers.arrive(kShift, 'B');
-  EXPECT_FALSE(workers.queue.full());
-  workers.arrive(kShift, 'C');
-  EXPECT_TRUE(workers.queue.full());
-  workers.queue.advance(kShift + 100ms, workers.random);
-  EXPECT_FALSE(workers.queue.full());
-
-  settings.queue_length = 0;
-  Workers without(settings);
-  without.arrive(kShift, 'A');
-  EXPECT_FALSE(without.queue.full());
-  without.arrive(kShift, 'B');
-  EXPECT_TRUE(without.queue.full());
-}
-
-TEST(WorkerQueue, DropsRequestsThatHaveWaitedTooLong) {
-  WorkerSettings settings = with(1);
-  settings.drop = {.kind = QueueDrop::Kind::kAge, .time = 150ms};
-  Workers workers(settings);
-  workers.arrive(kShift, 'X');
-  workers.arrive(kShift, 'A');
-  workers.arrive(kShift + 10ms, 'B');
-  workers.arrive(kShift + 49ms, 'C');
-  workers.arrive(kShift + 50ms, 'D');
-  EXPECT_EQ(workers.take(kShift + 100ms), "X");  // A has waited for 100 ms
-  EXPECT_EQ(workers.queue.concurrency(), 4u);
-  // B for 190 ms and C for 151 ms at its end, but D for no more than 150 ms.
-  EXPECT_EQ(workers.take(kShift + 200ms), "Abc");
-  EXPECT_EQ(workers.queue.concurrency(), 1u);
-  EXPECT_EQ(workers.take(kShift + 300ms), "D");
-}
-
-// In every order, it is the oldest request that has waited too long.
-TEST(WorkerQueue, DropsTheOldestAlsoWhenTheNewestIsServed) {
-  WorkerSettings settings = with(1);
-  settings.drop = {.kind = QueueDrop::Kind::kAge, .time = 150ms};
-  settings.order = {.kind = QueueOrder::Kind::kLifo};
-  Workers workers(settings);
-  for (const char item : {'X', 'A', 'B'}) workers.arrive(kShift, item);
-  EXPECT_EQ(workers.take(kShift + 100ms), "X");
-  workers.arrive(kShift + 120ms, 'C');
-  EXPECT_EQ(workers.take(kShift + 200ms), "Ba");
-  EXPECT_EQ(workers.take(kShift + 300ms), "C");
-}
-
-// Requests that find a free worker count too: their wait is the shortest.
-TEST(WorkerQueue, DropsByControlledDelay) {
-  WorkerSettings settings = with(1, 60ms);
-  settings.drop = {.kind = QueueDrop::Kind::kCoDel, .time = 5ms, .interval = 100ms};
-  Workers workers(settings);
-  for (const char item : {'A', 'B', 'C', 'D', 'E', 'F', 'G'}) workers.arrive(kShift, item);
-  // A is taken after 0 ms. B is taken after 60 ms, in a new interval; the one before had a wait of 0, so
-  // nothing is dropped. So C is taken after 120 ms. D comes after 180 ms, in the next interval; the
-  // shortest wait of the one before was 60 ms. D is the first of its interval. E, after 240 ms, is
-  // dropped, and so are all that would be taken with it.
-  EXPECT_EQ(workers.take(kShift + 60ms), "A");
-  EXPECT_EQ(workers.take(kShift + 120ms), "B");
-  EXPECT_EQ(workers.take(kShift + 180ms), "C");
-  EXPECT_EQ(workers.take(kShift + 240ms), "Defg");
-  EXPECT_EQ(workers.queue.concurrency(), 0u);
-}
-
-// A refusal on arrival that costs time goes before all waiting requests, but needs a worker.
-TEST(WorkerQueue, NeedsAFreeWorkerToRefuse) {
-  WorkerSettings settings = with(1);
-  settings.rejection_cost = 30ms;
-  Workers workers(settings);
-  workers.refuse(kShift, 'Z');
-  EXPECT_EQ(workers.queue.busy(), 1u);
-  EXPECT_EQ(workers.queue.concurrency(), 0u);
-  EXPECT_EQ(workers.queue.waiting(), 0u);
-  workers.arrive(kShift, 'A');
-  workers.refuse(kShift, 'Y');
-  EXPECT_EQ(workers.take(kShift + 30ms), "z");
-  EXPECT_EQ(workers.take(kShift + 60ms), "y");
-  EXPECT_EQ(workers.queue.next_event(), kShift + 160ms);
-  EXPECT_EQ(workers.take(kShift + 160ms), "A");
-}
-
 TEST(WorkerQueue, GivesARefusalItsOwnAnswer) {
   WorkerSettings settings = with(1);
   settings.rejection_cost = 30ms;
-  Workers workers(settings);
-  workers.refuse(kShift, 'Z');
+  Workers workers(settings, "!Z");
   const auto given = workers.queue.take(kShift + 30ms, workers.random);
   ASSERT_NE(given->answer, nullptr);
   EXPECT_EQ(*given->answer, (Answer{.rejection = Rejection::kShed, .retry_after = 7s}));
 }
 
-TEST(WorkerQueue, TakesTheTimeOfAWorkerForEachThatIsDropped) {
-  WorkerSettings settings = with(1);
-  settings.drop = {.kind = QueueDrop::Kind::kAge, .time = 50ms};
-  settings.rejection_cost = 30ms;
-  Workers workers(settings);
-  for (const char item : {'X', 'A', 'B'}) workers.arrive(kShift, item);
-  workers.arrive(kShift + 120ms, 'C');
-  EXPECT_EQ(workers.take(kShift + 120ms), "X");
-  EXPECT_EQ(workers.queue.concurrency(), 2u);  // B and C: A is being refused
-  EXPECT_EQ(workers.take(kShift + 130ms), "a");
-  EXPECT_EQ(workers.take(kShift + 160ms), "b");
-  EXPECT_EQ(workers.take(kShift + 260ms), "C");
-}
-
-TEST(WorkerQueue, ForgetsAWaitingRequestThatIsCancelled) {
-  Workers workers(with(1));
-  workers.arrive(kShift, 'X');
-  workers.arrive(kShift, 'A');
-  const auto b = workers.arrive(kShift, 'B');
-  workers.arrive(kShift, 'C');
-  workers.queue.cancel(kShift + 10ms, b, workers.random);
-  EXPECT_EQ(workers.queue.concurrency(), 3u);
-  EXPECT_EQ(workers.queue.waiting(), 2u);
-  EXPECT_EQ(workers.take(kShift + 100ms), "X");
-  EXPECT_EQ(workers.take(kShift + 200ms), "A");
-  EXPECT_EQ(workers.take(kShift + 300ms), "C");
-  EXPECT_EQ(workers.queue.concurrency(), 0u);
-}
-
-TEST(WorkerQueue, FreesTheWorkerOfOneThatIsCancelled) {
-  Workers workers(with(2));
-  const auto a = workers.arrive(kShift, 'A');
-  workers.arrive(kShift + 10ms, 'B');
-  workers.arrive(kShift + 20ms, 'C');
-  workers.queue.cancel(kShift + 50ms, a, workers.random);
-  EXPECT_EQ(workers.queue.busy(), 2u);
-  EXPECT_EQ(workers.queue.waiting(), 0u);
-  EXPECT_EQ(workers.queue.next_event(), kShift + 110ms);
-  EXPECT_EQ(workers.take(kShift + 1h), "BC");
-}
-
-// A request that was done when it is cancelled, as by a client that left a frozen server.
-TEST(WorkerQueue, ForgetsAFinishedRequestThatIsCancelled) {
-  Workers workers(with(1));
-  const auto a = workers.arrive(kShift, 'A');
-  workers.arrive(kShift, 'B');
-  workers.queue.cancel(kShift + 5s, a, workers.random);
-  EXPECT_EQ(workers.queue.concurrency(), 1u);
-  EXPECT_EQ(workers.take(kShift + 5s), "");
-  EXPECT_EQ(workers.take(kShift + 6s), "B");
-}
-
-TEST(WorkerQueue, ForgetsARefusalThatIsCancelled) {
-  WorkerSettings settings = with(1);
-  settings.rejection_cost = 30ms;
-  Workers workers(settings);
-  const auto z = workers.refuse(kShift, 'Z');
-  const auto y = workers.refuse(kShift, 'Y');
-  workers.refuse(kShift, 'W');
-  workers.queue.cancel(kShift, y, workers.random);
-  workers.queue.cancel(kShift + 10ms, z, workers.random);
-  EXPECT_EQ(workers.queue.next_event(), kShift + 40ms);
-  EXPECT_EQ(workers.take(kShift + 1h), "w");
-  EXPECT_EQ(workers.queue.concurrency(), 0u);
-  EXPECT_EQ(workers.queue.busy(), 0u);
-}
-
 // Many clients leave a service that serves hardly any of them. Cancelled requests take no memory, and
 // the rest keep their order. (A ticket is the number of a place.)
 TEST(WorkerQueue, ReusesThePlacesOfCancelledRequests) {
-  Workers workers(with(1, 1000h));
-  workers.arrive(kShift, 'X');
-  const auto kept = workers.arrive(kShift, 'A');
+  Workers workers(with(1, 1000h), "+XA");
   WorkerQueue<char>::Ticket greatest = 0;
   for (int i = 0; i < 10'000; ++i) {
-    const auto ticket = workers.arrive(kShift + i * 1ms, 'B');
-    greatest = std::max(greatest, ticket);
-    workers.queue.cancel(kShift + i * 1ms, ticket, workers.random);
+    workers.now = kShift + i * 1ms;
+    workers.play("+B -B");
+    greatest = std::max(greatest, workers.tickets['B']);
   }
   EXPECT_LT(greatest, 10u);
-  EXPECT_NE(greatest, kept);
-  EXPECT_EQ(workers.queue.waiting(), 1u);
-  workers.arrive(kShift + 11s, 'C');
-  EXPECT_EQ(workers.take(kShift + 1000h), "X");
-  EXPECT_EQ(workers.take(kShift + 2000h), "A");
-  EXPECT_EQ(workers.take(kShift + 3000h), "C");
+  EXPECT_NE(greatest, workers.tickets['A']);
+  workers.play("waiting:1 @11000 +C @3600000000 =X @7200000000 =A @10800000000 =C");
 }
 
-TEST(WorkerQueue, StartsMoreWhenItHasMoreWorkers) {
-  Workers workers(with(1));
-  for (const char item : {'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
-  workers.queue.configure(kShift + 10ms, with(3), workers.random);
-  EXPECT_EQ(workers.queue.busy(), 3u);
-  EXPECT_EQ(workers.take(kShift + 100ms), "A");
-  EXPECT_EQ(workers.take(kShift + 110ms), "BC");
-  EXPECT_EQ(workers.take(kShift + 200ms), "D");
-}
-
-TEST(WorkerQueue, StartsNoneUntilAWorkerIsFreeWhenItHasFewerWorkers) {
-  Workers workers(with(3));
-  for (const char item : {'A', 'B', 'C', 'D', 'E'}) {
-    workers.arrive(kShift + (item - 'A') * 10ms, item);
-  }
-  workers.queue.configure(kShift + 50ms, with(1), workers.random);
-  EXPECT_EQ(workers.queue.busy(), 3u);
-  EXPECT_TRUE(workers.queue.waiting() == 2u);
-  EXPECT_EQ(workers.take(kShift + 100ms), "A");
-  EXPECT_EQ(workers.take(kShift + 110ms), "B");
-  EXPECT_EQ(workers.queue.busy(), 1u);
-  EXPECT_EQ(workers.take(kShift + 120ms), "C");
-  EXPECT_EQ(workers.take(kShift + 220ms), "D");
-  EXPECT_EQ(workers.take(kShift + 320ms), "E");
-}
-
-// Requests that are being served keep their times.
-TEST(WorkerQueue, AppliesNewTimesOrdersAndDropsFromThenOn) {
-  Workers workers(with(1));
-  for (const char item : {'X', 'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
+// None is started until a worker is free when it has fewer. Requests that are being served keep their times.
+TEST(WorkerQueue, AppliesNewSettingsFromThenOn) {
+  Workers more(with(1), "+ABCD @10");
+  more.configure(with(3));
+  more.play("busy:3 @100 =A @110 =BC @200 =D");
+  Workers fewer(with(3), "+A @10 +B @20 +C @30 +D @40 +E @50");
+  fewer.configure(with(1));
+  fewer.play("busy:3 waiting:2 @100 =A @110 =B busy:1 @120 =C @220 =D @320 =E");
+  Workers workers(with(1), "+XABCD @50");
   WorkerSettings slow = with(1, 300ms);
   slow.order = {.kind = QueueOrder::Kind::kLifo};
-  workers.queue.configure(kShift + 50ms, slow, workers.random);
-  EXPECT_EQ(workers.take(kShift + 100ms), "X");
-  EXPECT_EQ(workers.take(kShift + 399ms), "");
-  EXPECT_EQ(workers.take(kShift + 400ms), "D");
+  workers.configure(slow);
+  workers.play("@100 =X @399 = @400 =D @410");
   slow.drop = {.kind = QueueDrop::Kind::kAge, .time = 600ms};
-  workers.queue.configure(kShift + 410ms, slow, workers.random);
-  EXPECT_EQ(workers.take(kShift + 700ms), "Cab");
+  workers.configure(slow);
+  workers.play("@700 =Cab");
 }
 
 TEST(WorkerQueue, GivesOutAllWhenItEnds) {
   WorkerSettings settings = with(1);
   settings.rejection_cost = 30ms;
-  Workers workers(settings);
-  for (const char item : {'A', 'B', 'C'}) workers.arrive(kShift, item);
-  workers.refuse(kShift, 'Z');
-  workers.queue.cancel(kShift, workers.arrive(kShift, 'D'), workers.random);
-  workers.arrive(kShift + 100ms, 'E');
+  Workers workers(settings, "+ABC !Z +D -D @100 +E");
   std::string all;
   while (const auto given = workers.queue.take_any()) {
     all += given->item;
