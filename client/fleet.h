@@ -12,7 +12,6 @@
 #include "common/calls/client_connections.h"
 #include "common/calls/live_counts.h"
 #include "common/calls/request_runner.h"
-#include "common/calls/shared_trace.h"
 #include "common/calls/threads.h"
 #include "common/cli/options.h"
 #include "common/http/http_request.h"

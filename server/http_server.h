@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 
-#include "common/http/listening.h"
 #include "common/http/request_server.h"
 #include "server/idle_connections.h"
 #include "server/service_pool.h"

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/os/descriptor.h"
+#include "common/os/process.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {

@@ -14,7 +14,7 @@
 #include "model/base/random.h"
 #include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
-#include "model/run/connection_pool.h"
+#include "model/run/connections.h"
 #include "model/run/counts.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_phases.h"

@@ -219,8 +219,7 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
              "how many times (and once more) the clients' kernel repeats a dropped SYN after 1 s, "
              "before it waits 2, 4, ... s (the sysctl tcp_syn_linear_timeouts): 4 = Linux 6.5 and "
              "later, after 1, 2, 3, 4, 5, 7, ... s; 0 = before, after 1, 3, 7, ... s",
-             0, 255)
-      .with_unit("repeats")
+             0, 255, "repeats")
       .with_range("0", "10");
   declare_options(options, scenario.workload);
   declare_options(options, scenario.service, Engine::kSimulated);

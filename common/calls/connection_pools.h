@@ -13,7 +13,7 @@
 
 #include "common/os/process.h"
 #include "model/base/duration.h"
-#include "model/run/connection_pool.h"
+#include "model/run/connections.h"
 #include "model/run/counts.h"
 
 namespace retrystorm {

@@ -31,19 +31,8 @@ std::string dashed(const Option& option) {
 }
 
 std::string type_name(Option::Kind kind) {
-  switch (kind) {
-    case Option::Kind::kDuration:
-      return kDuration;
-    case Option::Kind::kNumber:
-      return kNumber;
-    case Option::Kind::kCount:
-      return kCount;
-    case Option::Kind::kChoice:
-      return "NAME";
-    case Option::Kind::kText:
-      return "VALUE";
-  }
-  return "";
+  const std::array names{kDuration, kNumber, kCount, std::string("NAME"), std::string("VALUE")};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 const std::string kListStrategies = "--list-strategies";

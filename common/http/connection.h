@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "common/http/http_request.h"
-#include "common/os/descriptor.h"
+#include "common/os/process.h"
 #include "model/base/duration.h"
 #include "model/retry/attempt.h"
 

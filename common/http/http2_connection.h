@@ -15,7 +15,7 @@
 #include "common/http/connection.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
-#include "common/os/descriptor.h"
+#include "common/os/process.h"
 #include "model/base/duration.h"
 
 struct nghttp2_session;

@@ -15,9 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/http/listening.h"
 #include "common/http/request_server.h"
-#include "common/os/descriptor.h"
+#include "common/os/process.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {

@@ -301,15 +301,8 @@ Expectation parse_expectation(const std::string& text, const Figures& known) {
 }
 
 std::string_view to_string(Finding finding) {
-  switch (finding) {
-    case Finding::kHolds:
-      return "holds";
-    case Finding::kBroken:
-      return "broken";
-    case Finding::kUndecided:
-      break;
-  }
-  return "not decided";
+  constexpr std::array<std::string_view, 3> kNames{"holds", "broken", "not decided"};
+  return kNames[static_cast<std::size_t>(finding)];
 }
 
 Judgement judge(const Expectation& expectation, const Figures& figures) {

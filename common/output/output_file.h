@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/os/descriptor.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 

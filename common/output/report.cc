@@ -42,21 +42,9 @@ nlohmann::ordered_json fine_seconds_json(std::optional<Duration> time) {
 }
 
 nlohmann::ordered_json fate_json(AttemptFate fate) {
-  switch (fate) {
-    case AttemptFate::kOk:
-      return "ok";
-    case AttemptFate::kError:
-      return "error";
-    case AttemptFate::kTimedOut:
-      return "timed_out";
-    case AttemptFate::kNotSent:
-      return "not_sent";
-    case AttemptFate::kSuperseded:
-      return "superseded";
-    case AttemptFate::kUnderWay:
-      break;
-  }
-  return nullptr;
+  constexpr std::array kNames{"ok", "error", "timed_out", "not_sent", "superseded"};
+  if (fate == AttemptFate::kUnderWay) return nullptr;
+  return kNames.at(static_cast<std::size_t>(fate) - 1);
 }
 
 nlohmann::ordered_json reason_json(std::optional<GiveUp> reason) {

@@ -35,10 +35,10 @@ Option& OptionList::add(std::string_view names, Option::Kind kind, std::string h
   return option;
 }
 
-Option& OptionList::bounded(Option& option, double least, double most) {
+Option& OptionList::bounded(Option& option, double least, double most, std::string unit) {
   option.least = least;
   option.most = most;
-  return option;
+  return unit.empty() ? option : option.with_unit(std::move(unit));
 }
 
 Option& OptionList::duration(std::string_view names, Duration& target, std::string help,
@@ -56,17 +56,17 @@ Option& OptionList::duration_or_none(std::string_view names, Duration& target, s
 }
 
 Option& OptionList::number(std::string_view names, double& target, std::string help, double least,
-                           double most) {
+                           double most, std::string unit) {
   Option& option = add(
       names, Option::Kind::kNumber, std::move(help),
       [&target, least, most](std::string_view text) { target = parse_factor(text, least, most); },
       [&target] { return print_number(target); });
-  return bounded(option, least, most);
+  return bounded(option, least, most, std::move(unit));
 }
 
 Option& OptionList::number_or_none(std::string_view names, double& target, std::string help,
-                                   double least, double most) {
-  return or_none(number(names, target, std::move(help), least, most), target,
+                                   double least, double most, std::string unit) {
+  return or_none(number(names, target, std::move(help), least, most, std::move(unit)), target,
                  std::numeric_limits<double>::infinity());
 }
 

@@ -117,18 +117,19 @@ class OptionList {
   // `Duration::max()` is written "none": no limit, or not used at all.
   Option& duration_or_none(std::string_view names, Duration& target, std::string help,
                            Duration least = Duration::zero());
+  // `unit`: see `Option::with_unit`.
   Option& number(std::string_view names, double& target, std::string help, double least,
-                 double most);
+                 double most, std::string unit = "");
   // Infinity is written "none": no limit, or not used at all.
   Option& number_or_none(std::string_view names, double& target, std::string help, double least,
-                         double most);
+                         double most, std::string unit = "");
   template <typename Count>
   Option& count(std::string_view names, Count& target, std::string help, std::uint64_t least,
-                std::uint64_t most);
+                std::uint64_t most, std::string unit = "");
   // The greatest value of the type is written "none".
   template <typename Count>
   Option& count_or_none(std::string_view names, Count& target, std::string help,
-                        std::uint64_t least, std::uint64_t most);
+                        std::uint64_t least, std::uint64_t most, std::string unit = "");
   template <typename Enum>
   Option& choice(std::string_view names, Enum& target,
                  std::vector<std::pair<std::string_view, Enum>> values, std::string help);
@@ -168,7 +169,7 @@ class OptionList {
   Option& add(std::string_view names, Option::Kind kind, std::string help,
               std::function<void(std::string_view)> set, std::function<std::string()> get);
 
-  static Option& bounded(Option& option, double least, double most);
+  static Option& bounded(Option& option, double least, double most, std::string unit = "");
 
   // Makes `unlimited` the value that is written "none".
   template <typename Value>
@@ -183,14 +184,14 @@ class OptionList {
 
 template <typename Count>
 Option& OptionList::count(std::string_view names, Count& target, std::string help,
-                          std::uint64_t least, std::uint64_t most) {
+                          std::uint64_t least, std::uint64_t most, std::string unit) {
   Option& option = add(
       names, Option::Kind::kCount, std::move(help),
       [&target, least, most](std::string_view text) {
         target = static_cast<Count>(parse_count(text, least, most));
       },
       [&target] { return std::to_string(target); });
-  return bounded(option, static_cast<double>(least), static_cast<double>(most));
+  return bounded(option, static_cast<double>(least), static_cast<double>(most), std::move(unit));
 }
 
 template <typename Value>
@@ -207,8 +208,8 @@ Option& OptionList::or_none(Option& option, Value& target, Value unlimited) {
 
 template <typename Count>
 Option& OptionList::count_or_none(std::string_view names, Count& target, std::string help,
-                                  std::uint64_t least, std::uint64_t most) {
-  return or_none(count(names, target, std::move(help), least, most), target,
+                                  std::uint64_t least, std::uint64_t most, std::string unit) {
+  return or_none(count(names, target, std::move(help), least, most, std::move(unit)), target,
                  std::numeric_limits<Count>::max());
 }
 

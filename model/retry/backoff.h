@@ -1,7 +1,9 @@
-// How long a client waits before a retry: the backoff of a request, and what the server's `Retry-After` changes of it.
+// How long a client waits: the backoff of a request before a retry, what the server's `Retry-After` changes of it, and
+// the pauses of a pacer.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -110,5 +112,42 @@ void find_unused(UnusedOptions& unused, const HintUseSettings& settings,
 // The wait before a retry. Draws a random number only if one is needed.
 Duration with_hint(const HintUseSettings& settings, Duration wait, std::optional<Duration> hint,
                    Random& random);
+
+struct PacerSettings {
+  bool on = false;
+  Duration initial_interval = std::chrono::milliseconds(500);
+  Duration max_interval = std::chrono::minutes(15);
+  double up_multiplier = 1.5;
+  double down_multiplier = 0.9;
+  std::uint32_t down_threshold = 10;
+  double randomization = 0.3;
+  Duration max_randomization = std::chrono::minutes(2);
+};
+
+void declare_options(OptionList& options, PacerSettings& settings);
+
+// Adds the options that were given but have no effect. `defaults`: the strategy's own values.
+void find_unused(UnusedOptions& unused, const PacerSettings& settings,
+                 const PacerSettings& defaults);
+
+// The AutoSleeper (sakthipriyan/go-utils, sleeper.go; "Responsive exponential backoff in Go",
+// 2022). Each failure lengthens the pause, and every `down_threshold` successes shorten it. The
+// client also pauses after successes, until the pause has fallen below `initial_interval`. Safe to
+// share between threads: the pause is in the client's `RetryState`.
+class Pacer {
+ public:
+  explicit Pacer(const PacerSettings& settings) : settings_(settings) {}
+
+  // Lengthens the pause after a failure and returns it: a step up.
+  Duration step_up(RetryState& state, Random& random) const;
+
+  // Counts a success while there is a pause. Returns true if that was a step down.
+  bool count_success(RetryState& state, Random& random) const;
+
+ private:
+  Duration randomized(Duration x, Random& random) const;
+
+  PacerSettings settings_;
+};
 
 }  // namespace retrystorm

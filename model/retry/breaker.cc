@@ -50,18 +50,16 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
   options.choice<BreakerWindow>("breaker-window", settings.window,
                                 {{"calls", BreakerWindow::kCalls}, {"time", BreakerWindow::kTime}},
                                 "whether the window is a number of calls or a length of time");
-  options.count("breaker-calls", settings.calls, "how many calls the window holds", 1, kMany)
-      .with_unit("calls");
+  options.count("breaker-calls", settings.calls, "how many calls the window holds", 1, kMany,
+                "calls");
   options.duration("breaker-time", settings.span, "how long the window is",
                    std::chrono::milliseconds(1));
-  options
-      .count("breaker-slices", settings.slices,
-             "how many slices a window of time has; the oldest is dropped as a whole", 1, 100'000)
-      .with_unit("slices");
-  options
-      .count("breaker-min-calls", settings.min_calls,
-             "how many calls the window must hold before the breaker may open", 1, kMany)
-      .with_unit("calls");
+  options.count("breaker-slices", settings.slices,
+                "how many slices a window of time has; the oldest is dropped as a whole", 1,
+                100'000, "slices");
+  options.count("breaker-min-calls", settings.min_calls,
+                "how many calls the window must hold before the breaker may open", 1, kMany,
+                "calls");
   options.number("breaker-failure-share", settings.failure_share,
                  "the share of failed calls at which the breaker opens", 0, 1);
   options.duration_or_none("breaker-slow-call", settings.slow_call,
@@ -70,8 +68,8 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
                  "the share of slow calls at which the breaker opens", 0, 1);
   options.duration("breaker-open-for", settings.open_for,
                    "how long the breaker stays open before it lets trial calls through");
-  options.count("breaker-trials", settings.trials, "how many trial calls it lets through", 1, kMany)
-      .with_unit("calls");
+  options.count("breaker-trials", settings.trials, "how many trial calls it lets through", 1, kMany,
+                "calls");
   options.choice<BreakerJudges>(
       "breaker-judges", settings.judges,
       {{"every-end", BreakerJudges::kEveryEnd}, {"failures", BreakerJudges::kFailures}},

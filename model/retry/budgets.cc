@@ -80,29 +80,23 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
     name("sre");
     settings.deposit = share;
   };
-  options
-      .number("budget-tokens", settings.tokens, "how many tokens the bucket holds; it starts full",
-              0, 1e9)
-      .with_unit("tokens");
-  options.number("budget-cost", settings.cost, "how many tokens a retry costs", 0, kDear)
-      .with_unit("tokens");
+  options.number("budget-tokens", settings.tokens,
+                 "how many tokens the bucket holds; it starts full", 0, 1e9, "tokens");
+  options.number("budget-cost", settings.cost, "how many tokens a retry costs", 0, kDear, "tokens");
   options
       .number_or_none("budget-timeout-cost", settings.timeout_cost,
                       "how many tokens a retry after a timeout costs; none = as any retry", 0,
-                      kDear)
-      .with_unit("tokens")
+                      kDear, "tokens")
       .with_range("0", "20");
   options
       .number_or_none("budget-throttled-cost", settings.throttled_cost,
                       "how many tokens a retry after a throttling answer costs; none = as any "
                       "retry",
-                      0, kDear)
-      .with_unit("tokens")
+                      0, kDear, "tokens")
       .with_range("0", "20");
   options
       .number("budget-failure-cost", settings.failure_cost,
-              "how many tokens each failure costs, retried or not", 0, kDear)
-      .with_unit("tokens")
+              "how many tokens each failure costs, retried or not", 0, kDear, "tokens")
       .with_range("0", "10");
   options.yes_or_no("budget-refund", settings.refund,
                     "whether a success returns the tokens that its last retry cost");
@@ -127,8 +121,8 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
       .with_range("1s", "1m");
   options
       .number("budget-minimum-rate", settings.minimum_rate,
-              "with --budget-ttl: how many retries a second are allowed without deposits", 0, 1e6)
-      .with_unit("retries/s")
+              "with --budget-ttl: how many retries a second are allowed without deposits", 0, 1e6,
+              "retries/s")
       .with_range("0", "100");
   options.number_or_none("budget-request-share", settings.request_share,
                          "the share of the tokens that the retries of one request may cost", 0, 1);
@@ -136,10 +130,9 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
                          "concurrent: how many retries are allowed at a time, as a share of the "
                          "attempts in flight",
                          0, 1);
-  options
-      .count("budget-min-concurrency", settings.min_concurrency,
-             "concurrent: how many retries are always allowed at a time", 0, 1'000'000'000)
-      .with_unit("retries");
+  options.count("budget-min-concurrency", settings.min_concurrency,
+                "concurrent: how many retries are always allowed at a time", 0, 1'000'000'000,
+                "retries");
   options
       .duration_or_none("budget-interval", settings.interval,
                         "concurrent: how long to count new requests, of which --budget-share is "

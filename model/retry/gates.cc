@@ -135,10 +135,10 @@ void declare_options(OptionList& options, ConcurrencyLimitSettings& settings) {
           [&settings](std::string_view text) { parse_limit(text, settings); },
           [&settings] { return print_limit(settings); })
       .with_examples({"none", "fixed:10", "aimd:20"});
-  options.count("limit-min", settings.least, "aimd: the lowest limit", 1, kMostConcurrent)
-      .with_unit("attempts");
-  options.count("limit-max", settings.most, "aimd: the highest limit", 1, kMostConcurrent)
-      .with_unit("attempts");
+  options.count("limit-min", settings.least, "aimd: the lowest limit", 1, kMostConcurrent,
+                "attempts");
+  options.count("limit-max", settings.most, "aimd: the highest limit", 1, kMostConcurrent,
+                "attempts");
   options.number("limit-decrease", settings.decrease,
                  "aimd: the factor by which each dropped attempt lowers the limit", 0, 1);
   options.duration_or_none("limit-slow", settings.slow,
@@ -245,10 +245,8 @@ void declare_options(OptionList& options, ClientRateSettings& settings) {
                  "how steeply the rate grows again: the factor of its cubic curve", 0.001, 1e6);
   options.number("rate-smoothing", settings.smoothing,
                  "the weight of the last half second in the measured rate", 0, 1);
-  options
-      .number("rate-min", settings.least, "how many attempts a second are always allowed", 0.001,
-              1e6)
-      .with_unit("attempts/s");
+  options.number("rate-min", settings.least, "how many attempts a second are always allowed", 0.001,
+                 1e6, "attempts/s");
 }
 
 void find_unused(UnusedOptions& unused, const ClientRateSettings& settings) {

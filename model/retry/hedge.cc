@@ -47,8 +47,7 @@ void declare_options(OptionList& options, HedgeSettings& settings) {
       .with_examples({"none", "50ms", "500ms", "p90", "p95", "p99"});
   options
       .count("hedge-max", settings.most,
-             "how many hedges a request may have, beside its first attempt", 1, 1000)
-      .with_unit("hedges")
+             "how many hedges a request may have, beside its first attempt", 1, 1000, "hedges")
       .with_range("1", "20");
   options.yes_or_no("hedge-cancel", settings.cancel,
                     "whether the other attempts of a request are cancelled when one has won");

@@ -145,8 +145,8 @@ void declare_options(OptionList& options, LimitSettings& settings) {
   options.group("Limits: when a request is given up");
   options
       .count_or_none("max-retries", settings.max_retries,
-                     "how many times a request may be retried; none = no limit", 0, kMost)
-      .with_unit("retries")
+                     "how many times a request may be retried; none = no limit", 0, kMost,
+                     "retries")
       .with_range("0", "20")
       .basic = "Retries";
   std::uint32_t& retries = settings.max_retries;

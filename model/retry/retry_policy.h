@@ -11,7 +11,6 @@
 #include "model/retry/attempt.h"
 #include "model/retry/backoff.h"
 #include "model/retry/hedge.h"
-#include "model/retry/pacer.h"
 #include "model/retry/process_parts.h"
 #include "model/retry/retry_on.h"
 #include "model/retry/retry_settings.h"

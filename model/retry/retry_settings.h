@@ -12,7 +12,6 @@
 #include "model/retry/budgets.h"
 #include "model/retry/gates.h"
 #include "model/retry/hedge.h"
-#include "model/retry/pacer.h"
 #include "model/retry/process_parts.h"
 #include "model/retry/retry_on.h"
 

@@ -33,16 +33,14 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
           "pool-size", settings.pool_size,
           "kept: how many connections a process may have, idle or in use; none = no limit, if "
           "multiplexed 1",
-          1, 1'000'000'000)
-      .with_unit("connections")
+          1, 1'000'000'000, "connections")
       .with_range("1", "1000");
   options
       .count_or_none(
           "pool-max-idle", settings.pool_max_idle,
           "keep-alive: how many connections of a process may be idle; the next one is closed "
           "after its answer; none = no limit",
-          1, 1'000'000'000)
-      .with_unit("connections")
+          1, 1'000'000'000, "connections")
       .with_range("1", "1000");
   options
       .duration_or_none("pool-idle", settings.pool_idle,
@@ -64,8 +62,7 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
       .count("streams", settings.streams,
              "multiplexed: how many attempts a connection takes at a time (HTTP/2: nginx announces "
              "128, Go 250)",
-             1, 10'000)
-      .with_unit("attempts")
+             1, 10'000, "attempts")
       .with_range("1", "1000");
   options.yes_or_no(
       "retry-lost", settings.retry_lost,
@@ -124,12 +121,10 @@ void declare_options(OptionList& options, ReconnectSettings& settings) {
   OptionList waits;
   declare_options(waits, settings.backoff);
   options.add_renamed(waits, kWaits);
-  options
-      .count("reconnect-calls", settings.calls,
-             "what it costs the service that a client connects: so many requests, one after the "
-             "other",
-             1, 1000)
-      .with_unit("requests");
+  options.count("reconnect-calls", settings.calls,
+                "what it costs the service that a client connects: so many requests, one after the "
+                "other",
+                1, 1000, "requests");
 }
 
 void find_unused(UnusedOptions& unused, const ReconnectSettings& settings) {

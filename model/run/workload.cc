@@ -11,12 +11,9 @@ namespace retrystorm {
 
 void declare_options(OptionList& options, JobSettings& settings) {
   options.group("Job: tasks that workers complete");
-  options.count("tasks", settings.tasks, "how many tasks there are", 1, 1'000'000'000)
-      .with_unit("tasks");
-  options
-      .count("calls", settings.calls, "how many calls each task makes, one after the other", 1,
-             1'000'000'000)
-      .with_unit("calls");
+  options.count("tasks", settings.tasks, "how many tasks there are", 1, 1'000'000'000, "tasks");
+  options.count("calls", settings.calls, "how many calls each task makes, one after the other", 1,
+                1'000'000'000, "calls");
   options.duration("workers-start", settings.workers_start,
                    "how long after one worker the next one starts; there are at most --clients "
                    "workers");
@@ -178,8 +175,7 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
   options
       .count("clients,job-workers", workload.clients, "how many independent clients there are", 1,
-             1'000'000'000)
-      .with_unit("clients")
+             1'000'000'000, "clients")
       .basic = "Clients";
   Option& arrivals = options.choice<Arrivals>(
       "arrivals", workload.arrivals,
@@ -200,8 +196,7 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   };
   options
       .number("rate", workload.rate, "open arrivals: how many requests arrive a second (Poisson)",
-              1e-3, 1e9)
-      .with_unit("requests/s")
+              1e-3, 1e9, "requests/s")
       .basic = "Clients";
   options
       .duration("lambda,think-time", workload.think_time,

@@ -48,13 +48,12 @@ void declare_options(OptionList& options, AutoscaleSettings& settings) {
       .count_or_none("autoscale-decreases", settings.decreases,
                      "how many decreases a day are allowed at any time; beyond that, one an hour "
                      "after the last (with 4: at most 27 a day)",
-                     0, 1'000'000'000)
-      .with_unit("decreases")
+                     0, 1'000'000'000, "decreases")
       .with_range("0", "100");
-  options.number("autoscale-least", settings.least, "the lowest rate limit", 1e-3, kMost)
-      .with_unit("requests/s");
-  options.number("autoscale-most", settings.most, "the highest rate limit", 1e-3, kMost)
-      .with_unit("requests/s");
+  options.number("autoscale-least", settings.least, "the lowest rate limit", 1e-3, kMost,
+                 "requests/s");
+  options.number("autoscale-most", settings.most, "the highest rate limit", 1e-3, kMost,
+                 "requests/s");
   options.duration("autoscale-doubling", settings.doubling,
                    "on demand: how long after a peak twice its use is admitted");
 }

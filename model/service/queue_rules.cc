@@ -87,8 +87,7 @@ std::size_t scaled_count(std::size_t count, double factor) {
 void declare_options(OptionList& options, WorkerSettings& settings) {
   options
       .count("workers", settings.workers,
-             "how many workers there are; each serves one request at a time", 1, kMost)
-      .with_unit("workers")
+             "how many workers there are; each serves one request at a time", 1, kMost, "workers")
       .basic = "Service";
   options
       .text(
@@ -105,8 +104,7 @@ void declare_options(OptionList& options, WorkerSettings& settings) {
       .count_or_none("queue-length", settings.queue_length,
                      "how many requests may wait for a worker; the others get 503 at once; 0 = "
                      "no queue, none = no limit",
-                     0, kMost)
-      .with_unit("requests")
+                     0, kMost, "requests")
       .with_range("0", "2000");
   options
       .text(

@@ -31,8 +31,8 @@ std::string to_string(const RateBurst& burst) {
 void declare_options(OptionList& options, RateLimitSettings& settings) {
   options
       .number("rate-limit", settings.rate,
-              "how many requests a second are admitted; others get 429; 0 = off", 0, kHighestRate)
-      .with_unit("requests/s")
+              "how many requests a second are admitted; others get 429; 0 = off", 0, kHighestRate,
+              "requests/s")
       .with_range("0", "1000")
       .basic = "Service";
   options

@@ -65,8 +65,7 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
       .basic = in_curve;
   options
       .count("limit", service.limit, "how many requests are served at a time without slowing down",
-             0, kMany)
-      .with_unit("requests")
+             0, kMany, "requests")
       .basic = "Service";
   // If both programs' options are declared together, --factor belongs to the clients.
   options
@@ -77,8 +76,7 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
   options
       .number("k", service.k,
               "how many requests above the limit multiply the delay by the factor once", 1e-9,
-              kLarge)
-      .with_unit("requests")
+              kLarge, "requests")
       .basic = in_curve;
 
   options.group("Workers");
@@ -87,20 +85,18 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
   options.group("Queues and admission");
   options
       .count("backlog", service.backlog, "how many connections the kernel's accept queue holds", 0,
-             real ? 65535 : kMany)
-      .with_unit("connections")
+             real ? 65535 : kMany, "connections")
       .basic = "Service";
   options.choice<bool>(
       "accepts", service.when_free, {{"all", false}, {"when-free", true}},
       "workers: accepts every connection, as an event loop or an executor does, or one when a worker is "
       "free, which keeps it until it is closed, as threads that call accept: others wait in the backlog");
-  options
-      .count("max-connections", service.max_connections,
-             real ? "how many connections are accepted at a time; 0 = as many as the process may "
-                    "open files, less a reserve"
-                  : "how many connections are accepted at a time; 0 = no limit",
-             0, kMany)
-      .with_unit("connections");
+  options.count("max-connections", service.max_connections,
+                real
+                    ? "how many connections are accepted at a time; 0 = as many as the process may "
+                      "open files, less a reserve"
+                    : "how many connections are accepted at a time; 0 = no limit",
+                0, kMany, "connections");
   options
       .duration_or_none("server-idle", service.server_idle,
                         "how long a kept connection may be idle before the server closes it; none "
@@ -130,8 +126,7 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
   declare_options(options, service.rate_limit);
   options
       .count("shed-above", service.shed_above,
-             "the concurrency above which requests are shed; 0 = off", 0, kMany)
-      .with_unit("requests")
+             "the concurrency above which requests are shed; 0 = off", 0, kMany, "requests")
       .with_range("0", "5000")
       .basic = "Service";
   options.choice<int>("shed-status", service.shed_status, {{"503", 503}, {"429", 429}},

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "common/exit_code.h"
-#include "common/http/listening.h"
+#include "common/http/request_server.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 

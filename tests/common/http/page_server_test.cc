@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/http/connection.h"
-#include "common/http/listening.h"
+#include "common/http/request_server.h"
 #include "common/os/process.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"

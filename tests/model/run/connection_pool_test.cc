@@ -1,9 +1,9 @@
-#include "model/run/connection_pool.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <stdexcept>
+
+#include "model/run/connections.h"
 
 namespace retrystorm {
 namespace {
