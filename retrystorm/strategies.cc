@@ -127,7 +127,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
 const Command kStrategies{
     "strategies",
     "Compares the named strategies in the same disturbances: the server frozen for 1 s, 10 s and "
-    "60 s,\nand a server that answers a tenth and half of its requests with an error.",
+    "60 s\n(or your --outage), and a server that answers a tenth and half of its requests with an error.",
     "retrystorm strategies fixed exponential grpc --clients=300 --timeout=500ms",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<StrategiesOptions>(command, argc, argv, declare, strategies);
