@@ -17,6 +17,8 @@
 #include "explorer/engine/engine.h"
 #include "simulate/options.h"
 #include "study/domain.h"
+#include "tests/support/given.h"
+#include "tests/support/refusal.h"
 
 namespace retrystorm {
 namespace {
@@ -107,7 +109,7 @@ TEST(ReadGiven, TakesTextsByNames) {
 
 TEST(Look, HasTheValuesInForceAndTheDefaults) {
   const Json description =
-      describe({{"strategy", "exponential"}, {"growth", "linear"}, {"clients", "1000"}}, 1);
+      describe(test::given("strategy=exponential, growth=linear, clients=1000"), 1);
   EXPECT_EQ(description["values"]["strategy"], "exponential");
   EXPECT_EQ(description["values"]["growth"], "linear");
   EXPECT_EQ(description["values"]["timeout"], "2s");
@@ -124,16 +126,13 @@ TEST(Look, HasTheValuesInForceAndTheDefaults) {
 TEST(Look, HasTheTitleOfTheRetries) {
   const auto title = [](const NamedOptions& given) { return describe(given, 1)["retries"]; };
   EXPECT_EQ(title({{"strategy", "exponential"}}), "exponential retries");
-  EXPECT_EQ(title({{"growth", "exponential"},
-                   {"backoff-base", "500ms"},
-                   {"backoff-factor", "2"},
-                   {"max-attempts", "3"}}),
+  EXPECT_EQ(title(test::given("growth=exponential, backoff-base=500ms, backoff-factor=2, "
+                              "max-attempts=3")),
             "exponential from 500ms x 2, 2 retries");
 }
 
 TEST(Look, NamesOptionsWithoutEffect) {
-  const Json description =
-      describe({{"service", "curve"}, {"workers", "5"}, {"time-limit", "1h"}}, 1);
+  const Json description = describe(test::given("service=curve, workers=5, time-limit=1h"), 1);
   EXPECT_THAT(description["unused"]["workers"].get<std::string>(),
               HasSubstr("workers has no effect"));
   EXPECT_EQ(description["unused"]["time-limit"], "time-limit has no effect without --arrivals=job");
@@ -142,8 +141,7 @@ TEST(Look, NamesOptionsWithoutEffect) {
 }
 
 TEST(Look, LeavesOutRefusedOptionsAndSaysWhy) {
-  const Json description =
-      describe({{"clients", "none"}, {"limit", "40"}, {"timeout", "0s"}, {"what", "5"}}, 1);
+  const Json description = describe(test::given("clients=none, limit=40, timeout=0s, what=5"), 1);
   EXPECT_EQ(description["values"]["clients"], "1000");
   EXPECT_EQ(description["values"]["limit"], "40");
   EXPECT_EQ(description["errors"]["clients"],
@@ -172,48 +170,34 @@ TEST(Look, ReportsProblemsOfSeveralOptionsTogether) {
 
 // The page refuses the same options as the command line, with the same message.
 TEST(Look, RefusesTheSameAsTheCommandLine) {
-  for (const auto& [name, value] :
-       std::vector<std::pair<std::string, std::string>>{{"clients", "-1"},
-                                                        {"outage", "slow:0"},
-                                                        {"outage", "earthquake"},
-                                                        {"at", "60s explode"},
-                                                        {"at", "restart"},
-                                                        {"capacity", "soon 2"},
-                                                        {"backoff-table", "1+x"},
-                                                        {"jitter", "loud"},
-                                                        {"service-time", "normal:1s"},
-                                                        {"queue-drop", "codel:5ms"},
-                                                        {"retry-on", "5yy"},
-                                                        {"concurrency-limit", "vegas"},
-                                                        {"rate-burst", "-3"},
-                                                        {"scale", "1e9"},
-                                                        {"lambda", "1e3s"},
-                                                        {"error-share", "1.01"}}) {
+  for (const std::string given :
+       {"clients=-1", "outage=slow:0", "outage=earthquake", "at=60s explode", "at=restart",
+        "capacity=soon 2", "backoff-table=1+x", "jitter=loud", "service-time=normal:1s",
+        "queue-drop=codel:5ms", "retry-on=5yy", "concurrency-limit=vegas", "rate-burst=-3",
+        "scale=1e9", "lambda=1e3s", "error-share=1.01"}) {
+    const std::string name = given.substr(0, given.find('=')),
+                      value = given.substr(name.size() + 1);
     const Json description = describe({{name, value}}, 1);
     ASSERT_TRUE(description["errors"].contains(name)) << name << '=' << value;
-    try {
-      Parsed("build/bin/simulate --" + name + "='" + value + "'");
-      ADD_FAILURE() << name << '=' << value << " is accepted";
-    } catch (const CLI::ParseError& error) {
-      const std::string ours = description["errors"][name];
-      EXPECT_THAT(error.what(), HasSubstr(ours.substr(name.size() + 2))) << name << '=' << value;
-    }
+    const std::string ours = description["errors"][name];
+    test::expect_refusals<std::string, CLI::ParseError>(
+        [](const std::string& command) { Parsed parsed(command); },
+        {{"build/bin/simulate --" + name + "='" + value + "'", ours.substr(name.size() + 2)}});
   }
 }
 
 TEST(Look, HasACommandThatMeansTheSame) {
   expect_same_command({});
   expect_same_command({{"strategy", "exponential"}, {"clients", "2000"}});
-  expect_same_command({{"strategy", "responsive"}, {"pacer", "no"}, {"max-interval", "1m"}});
+  expect_same_command(test::given("strategy=responsive, pacer=no, max-interval=1m"));
   expect_same_command({{"outage", "slow:3"}, {"outage-for", "0s"}});
   expect_same_command({{"outage-for", "30s"}, {"outage", "capacity:0.3"}});
   expect_same_command(
       {{"at", "60s set shed-above=200; 70s load 0.5"}, {"capacity", "50s 0.3; 60s..90s 1"}});
-  expect_same_command({{"arrivals", "job"}, {"outage-for", "20s"}, {"rate-limit", "100"}});
+  expect_same_command(test::given("arrivals=job, outage-for=20s, rate-limit=100"));
   expect_same_command({{"max-attempts", "4"}, {"random", "1s"}});
-  expect_same_command({{"retry-budget", "grpc"}, {"budget-tokens", "10"}, {"budget-deposit", "1"}});
-  expect_same_command(
-      {{"retry-on", "429+503+transport"}, {"queue-drop", "codel"}, {"service", "workers"}});
+  expect_same_command(test::given("retry-budget=grpc, budget-tokens=10, budget-deposit=1"));
+  expect_same_command(test::given("retry-on=429+503+transport, queue-drop=codel, service=workers"));
 }
 
 TEST(Look, HasACommandThatMeansTheSameForAnySetting) {
@@ -249,8 +233,7 @@ TEST(Look, HasACommandThatMeansTheSameForAnySetting) {
 }
 
 TEST(Look, ShowsHowToRunItWithTheRealPrograms) {
-  const Json description =
-      describe({{"strategy", "exponential"}, {"limit", "40"}, {"scale", "2"}}, 3);
+  const Json description = describe(test::given("strategy=exponential, limit=40, scale=2"), 3);
   EXPECT_THAT(description["real"]["lines"].get<std::vector<std::string>>(),
               ElementsAre("cmake --preset release && cmake --build --preset release",
                           "build/bin/server --limit=40 >server.log & sleep 1",
@@ -260,8 +243,7 @@ TEST(Look, ShowsHowToRunItWithTheRealPrograms) {
 }
 
 TEST(Look, GivesTheRealClientTheTokenIfItSendsOrders) {
-  const Json description =
-      describe({{"outage", "slow:3"}, {"outage-for", "10s"}, {"observe", "30s"}}, 1);
+  const Json description = describe(test::given("outage=slow:3, outage-for=10s, observe=30s"), 1);
   EXPECT_THAT(description["real"]["lines"].get<std::vector<std::string>>(),
               ElementsAre("cmake --preset release && cmake --build --preset release",
                           "build/bin/server --admin-token-file=token >server.log & sleep 1",
@@ -272,11 +254,10 @@ TEST(Look, GivesTheRealClientTheTokenIfItSendsOrders) {
 }
 
 TEST(Look, HasTheKnobsOfEachServiceOfAChain) {
-  const Json description = describe({{"chain", "api 32x5ms >200ms db 8x40ms"},
-                                     {"strategy", "grpc"},
-                                     {"max-retries", "2"},
-                                     {"backlog", "64"}},
-                                    1);
+  const Json description =
+      describe(test::given("chain=api 32x5ms >200ms db 8x40ms, strategy=grpc, max-retries=2, "
+                           "backlog=64"),
+               1);
   EXPECT_TRUE(description["errors"].empty()) << description["errors"];
   EXPECT_EQ(description["services"].dump(),
             R"({"nodes":["api","db"],"edges":[["api","db"]],"kinds":[]})");
@@ -293,11 +274,10 @@ TEST(Look, HasTheKnobsOfEachServiceOfAChain) {
 }
 
 TEST(Look, MakesAFileOfServicesThatHaveOptions) {
-  const Json description = describe({{"chain", "api 32x5ms >200ms db 8x40ms"},
-                                     {"db.queue-length", "50"},
-                                     {"api.db.max-attempts", "2"},
-                                     {"backlog", "64"}},
-                                    1);
+  const Json description =
+      describe(test::given("chain=api 32x5ms >200ms db 8x40ms, db.queue-length=50, "
+                           "api.db.max-attempts=2, backlog=64"),
+               1);
   EXPECT_TRUE(description["errors"].empty()) << description["errors"];
   EXPECT_EQ(description["values"]["db.queue-length"], "50");
   EXPECT_EQ(description["defaults"]["db.queue-length"], "none");
@@ -332,7 +312,7 @@ TEST(Look, NamesTheOptionOfAServiceThatIsWrong) {
   };
   Errors both = is("api.workers", "'0' is not a whole number from 1 to 1000000000");
   both.merge(is("db.backlog", "'x' is not a whole number from 0 to 1000000000"));
-  EXPECT_EQ(errors({{"api.workers", "0"}, {"db.backlog", "x"}, {"api.calls", "db"}}), both);
+  EXPECT_EQ(errors(test::given("api.workers=0, db.backlog=x, api.calls=db")), both);
   EXPECT_EQ(errors({{"api.wrkers", "1"}}),
             is("api.wrkers", "'wrkers' is no option of a service (did you mean workers?)"));
   EXPECT_EQ(errors({{"chain", "api 32x5ms > api 1x1s"}, {"api.workers", "2"}}),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "study/named_options.h"
+#include "tests/support/given.h"
 #include "tests/support/refusal.h"
 
 namespace retrystorm::test {
@@ -45,36 +46,28 @@ void expect_left_out(const std::vector<UsualRemedy>& remedies,
 // 50 workers of 100 ms answer 500/s, 250 within half of a timeout of 1 s, 125 within a quarter of it. The load
 // is 250/s, and a fifth of the way to 500/s is 300/s.
 TEST(UsualRemedies, FollowFromTheServiceAndItsClients) {
-  EXPECT_THAT(titles(remedies_of({{"service", "workers"},
-                                  {"workers", "50"},
-                                  {"arrivals", "open"},
-                                  {"rate", "250"},
-                                  {"timeout", "1s"}})),
+  EXPECT_THAT(titles(remedies_of(
+                  given("service=workers, workers=50, arrivals=open, rate=250, timeout=1s"))),
               IsSupersetOf({"rate limit of 300/s", "shed above 250", "restart and shed above 250",
                             "a queue of 130 places", "drop what has waited 0.5 s"}));
 }
 
 // 5 workers answer 50/s, 12.5 within half of a timeout of 500 ms, 6.25 within a quarter of it.
 TEST(UsualRemedies, CountWholeRequests) {
-  EXPECT_THAT(titles(remedies_of({{"service", "workers"},
-                                  {"workers", "5"},
-                                  {"arrivals", "open"},
-                                  {"rate", "45"},
-                                  {"timeout", "500ms"}})),
+  EXPECT_THAT(titles(remedies_of(
+                  given("service=workers, workers=5, arrivals=open, rate=45, timeout=500ms"))),
               IsSupersetOf({"shed above 13", "a queue of 7 places"}));
 }
 
 // 500 workers of 4 s answer 125/s, which are 125 within half of 2 s: all of them may be busy all the same.
 TEST(UsualRemedies, LeaveNoWorkerIdle) {
-  EXPECT_THAT(
-      titles(remedies_of({{"service", "workers"}, {"workers", "500"}, {"service-time", "4s"}})),
-      Contains("shed above 500"));
+  EXPECT_THAT(titles(remedies_of(given("service=workers, workers=500, service-time=4s"))),
+              Contains("shed above 500"));
 }
 
 // 20 workers of 100 ms answer 200/s.
 TEST(UsualRemedies, AreLeftOutWithoutANumber) {
-  const auto overloaded =
-      remedies_of({{"service", "workers"}, {"arrivals", "open"}, {"rate", "200"}});
+  const auto overloaded = remedies_of(given("service=workers, arrivals=open, rate=200"));
   expect_left_out(overloaded, {{"rate limit", "below the capacity"}});
   EXPECT_THAT(titles(overloaded), Contains("shed above 200"));
   const auto patient = remedies_of({{"service", "workers"}, {"timeout", "none"}});
@@ -83,10 +76,8 @@ TEST(UsualRemedies, AreLeftOutWithoutANumber) {
 }
 
 TEST(UsualRemedies, MakeNoBoundLarger) {
-  const auto bounded = remedies_of({{"service", "workers"},
-                                    {"queue-length", "50"},
-                                    {"shed-above", "200"},
-                                    {"queue-drop", "age:800ms"}});
+  const auto bounded =
+      remedies_of(given("service=workers, queue-length=50, shed-above=200, queue-drop=age:800ms"));
   expect_left_out(bounded, {{"a queue of 100", "has, 50"},
                             {"shed above 200", "has, 200"},
                             {"restart and shed", "has, 200"},

@@ -9,6 +9,7 @@
 #include "study/named_options.h"
 #include "study/statistics.h"
 #include "tests/support/facts.h"
+#include "tests/support/given.h"
 #include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
@@ -235,15 +236,9 @@ TEST(JudgedRuns, GiveOneRunTheFiguresOfItsTable) {
 // 16 workers of 68 ms serve 235/s. Ten seconds of three times 188/s leave 3,290 requests, which drain at
 // 47/s, in 70 s: longer than the watch. The first look shows that only a longer watch decides.
 TEST(JudgedRuns, EndEarlyWhereOnlyALongerWatchDecides) {
-  const ScenarioOptions options = scenario_of({{"service", "workers"},
-                                               {"workers", "16"},
-                                               {"service-time", "68ms"},
-                                               {"arrivals", "open"},
-                                               {"rate", "188"},
-                                               {"max-retries", "0"},
-                                               {"outage", "load:3"},
-                                               {"outage-for", "10s"},
-                                               {"observe", "1m"}});
+  const ScenarioOptions options = scenario_of(
+      test::given("service=workers, workers=16, service-time=68ms, arrivals=open, "
+                  "rate=188, max-retries=0, outage=load:3, outage-for=10s, observe=1m"));
   const Expectation claim = parse_expectation("down<5%", known_figures());
   const JudgedRuns runs =
       judge_runs(Evaluator(2), make_scenario(options, 1), 1, 1000, {claim}).value();

@@ -3,12 +3,15 @@
 #include <string>
 #include <utility>
 
+#include "tests/support/given.h"
 #include "tests/validation/formulas.h"
-#include "tests/validation/given.h"
 #include "tests/validation/graph_cases.h"
 
 namespace retrystorm::validation {
 namespace {
+
+using test::given;
+using test::text;
 
 constexpr auto kLess = Case::Relation::kLess;
 constexpr auto kEqual = Case::Relation::kEqual;
@@ -349,7 +352,7 @@ std::vector<Case> cases() {
     add(39, "hedges a request, " + requests, 1, .005,
         hedges_of_clients(clients, "fixed:1s", hedge("50ms", at_once)));
     at_once.merge(given("retry-budget=concurrent, budget-share=0, budget-min-concurrency=?",
-                         std::to_string(most)));
+                        std::to_string(most)));
     add(39,
         "hedges a request, " + requests + ", at most " + std::to_string(most) + " hedges at a time",
         double(most) / clients, .005,

@@ -7,12 +7,17 @@
 #include <utility>
 
 #include "model/base/duration.h"
+#include "tests/support/given.h"
 #include "tests/validation/formulas.h"
-#include "tests/validation/given.h"
 #include "tests/validation/observed_run.h"
 
 namespace retrystorm::validation {
 namespace {
+
+using test::given;
+using test::in_seconds;
+using test::text;
+using test::with;
 
 using namespace std::chrono_literals;
 

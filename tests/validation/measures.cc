@@ -12,11 +12,16 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "tests/validation/given.h"
+#include "tests/support/given.h"
 #include "tests/validation/observed_run.h"
 
 namespace retrystorm::validation {
 namespace {
+
+using test::given;
+using test::in_seconds;
+using test::text;
+using test::with;
 
 using namespace std::chrono_literals;
 

@@ -10,7 +10,7 @@
 
 #include "study/named_options.h"
 
-namespace retrystorm::validation {
+namespace retrystorm::test {
 
 inline std::string text(double number) {
   std::array<char, 32> digits{};
@@ -56,4 +56,4 @@ inline NamedOptions with(NamedOptions options, const NamedOptions& more) {
   return options;
 }
 
-}  // namespace retrystorm::validation
+}  // namespace retrystorm::test
