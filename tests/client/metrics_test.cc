@@ -12,7 +12,6 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::Not;
 
 TEST(TimeHistograms, SortIntoBuckets) {
   TimeHistograms histograms;

@@ -29,9 +29,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::Pair;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 WorkloadOptions workload_of(const std::vector<std::pair<std::string, std::string>>& options) {
   WorkloadOptions workload;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
-#include <stdexcept>
 
 #include "simulator/scenario_options.h"
 #include "study/cell_columns.h"

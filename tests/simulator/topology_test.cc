@@ -20,7 +20,6 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::DoubleNear;
 using testing::HasSubstr;
 
 ScenarioOptions options_of(const std::string& topology, const std::string& settings) {

@@ -16,11 +16,7 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 Scenario scenario_with(std::size_t backlog) {
   auto options = options_from("clients = 100\nlimit = 3\nk = 5\n");

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
 #include "tests/support/refusal.h"

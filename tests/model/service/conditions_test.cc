@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-
 #include "model/service/service_options.h"
 #include "tests/support/refusal.h"
 
