@@ -1,4 +1,5 @@
-// A run of the client. One clock starts the reports, the outage and the end.
+// A run of the client, and whether its outage was one: a verdict is about an outage that began, was felt, and ended. One
+// clock starts the reports, the outage and the end.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +12,36 @@
 #include <string>
 #include <vector>
 
-#include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/fleet.h"
-#include "client/held_down.h"
 #include "client/options.h"
 #include "client/outage/outage_command.h"
 #include "client/outage/server_control.h"
 #include "client/outage/server_process.h"
-#include "client/server_monitor.h"
+#include "client/server_status.h"
 #include "common/http/http_request.h"
 #include "common/os/process.h"
 #include "common/output/answer.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
 #include "common/output/line_report.h"
+#include "model/run/disturbance.h"
+#include "model/run/recovery.h"
 #include "model/run/run_recorder.h"
 
 namespace retrystorm {
+
+// What the client knows of the outage that it made.
+struct OutageDoubts {
+  // Signals may stop another process than the one that answers, and commands may do anything. What
+  // the clients and the service do happens.
+  Disturbance::By by = Disturbance::By::kClients;
+  bool begin_failed = false;
+  bool end_failed = false;  // of a command that is over, or should be
+};
+
+// Takes back a verdict for which there was no outage, or for which it may go on.
+Recovery with_doubts(Recovery recovery, const OutageDoubts& doubts);
 
 // How the run was started, for its first line.
 struct StartedAs {

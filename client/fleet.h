@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/calls/client_connections.h"
@@ -146,6 +147,25 @@ class Fleet {
 
   std::vector<std::thread> threads_;
   PlaceThreads arrival_threads_;
+};
+
+// A run may end, and another one begin, while a reader uses the old one. Thread-safe.
+class CurrentFleet {
+ public:
+  void set(std::shared_ptr<const Fleet> fleet) {
+    const std::scoped_lock lock(mutex_);
+    fleet_.swap(fleet);
+  }
+
+  // Null before the first run begins.
+  std::shared_ptr<const Fleet> get() const {
+    const std::scoped_lock lock(mutex_);
+    return fleet_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Fleet> fleet_;
 };
 
 }  // namespace retrystorm

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "client/current_fleet.h"
+#include "client/fleet.h"
 #include "common/http/page_server.h"
 #include "model/base/duration.h"
 

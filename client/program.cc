@@ -1,4 +1,5 @@
-#include "client/program.h"
+// ./client: many clients that retry.
+#include "common/cli/program.h"
 
 #include <iostream>
 #include <optional>
@@ -7,10 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/experiment.h"
+#include "client/fleet.h"
 #include "client/metrics.h"
+#include "client/options.h"
 #include "client/outage/outage_command.h"
 #include "client/outage/server_control.h"
 #include "client/outage/server_process.h"
@@ -46,8 +48,8 @@ std::string orders_to_check(const ClientOptions& options) {
   return orders;
 }
 
-}  // namespace
-
+// Runs the experiment. The options must have been checked. Returns the exit code. Throws std::runtime_error with a
+// readable message if the run cannot start.
 int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   ClientOptions options = asked;
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
@@ -137,4 +139,12 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   return fault != 0 ? fault : judge.exit_code();
 }
 
+}  // namespace
 }  // namespace retrystorm
+
+int main(int argc, char** argv) {
+  using namespace retrystorm;
+  return run_program<ClientOptions>("Many clients of one service, and what their retries do to it.",
+                                    "try fewer --clients", argc, argv, add_client_options,
+                                    run_clients, check_command_line);
+}

@@ -10,7 +10,7 @@
 
 #include "model/base/text.h"
 #include "policies/readers.h"
-#include "policies/text_files.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -46,39 +46,39 @@ Policy policy_of(const Profile& profile, ReadAs as) {
                          profile.attempts ? profile.attempts->line : profile.mode->line);
   if (!profile.mode) {
     policy.assume("strategy", strategy, "retry_mode is not given");
-    policy.note(Note::Level::kNote, kAssumed, policy.line,
-                botocore
-                    ? "retry_mode is not given: legacy, botocore's default"
-                    : "retry_mode is not given: standard, as in the SDKs since 2026 (botocore, "
-                      "and with it the command line, has legacy: --as=botocore)");
+    policy.assumed(policy.line,
+                   botocore
+                       ? "retry_mode is not given: legacy, botocore's default"
+                       : "retry_mode is not given: standard, as in the SDKs since 2026 (botocore, "
+                         "and with it the command line, has legacy: --as=botocore)");
   } else if (mode == "legacy" || mode == "standard" || mode == "adaptive") {
     policy.set("strategy", strategy, profile.mode->line, field_text(*profile.mode));
   } else {
-    policy.note(Note::Level::kError, kRefusedRule, profile.mode->line,
-                field_text(*profile.mode) + ": the modes are legacy, standard and adaptive");
-    policy.refused = true;
+    policy.refuse(profile.mode->line,
+                  field_text(*profile.mode) + ": the modes are legacy, standard and adaptive");
   }
   if (strategy != "aws-legacy") {
-    policy.note(Note::Level::kNote, kDependsOnVersion, profile.mode ? profile.mode->line : 0,
-                "the waits and the quota are those of 2026; before, they were those of "
-                "aws-standard-2025");
+    policy.remark(kDependsOnVersion, profile.mode ? profile.mode->line : 0,
+                  "the waits and the quota are those of 2026; before, they were those of "
+                  "aws-standard-2025");
   }
   if (profile.attempts) add_field(policy, kMaxAttempts, &*profile.attempts, "AWS SDKs");
   if (profile.timeout && profile.timeout->text != "0") {
     add_field(policy, kReadTimeout, &*profile.timeout, "AWS SDKs");
-    policy.note(Note::Level::kNote, kAssumed, profile.timeout->line,
-                "cli_read_timeout is of the command line: an SDK's timeouts stand in the program");
+    policy.assumed(
+        profile.timeout->line,
+        "cli_read_timeout is of the command line: an SDK's timeouts stand in the program");
   }
   if (mode == "adaptive") {
-    policy.note(Note::Level::kNote, kAssumed, profile.mode->line,
-                "adaptive slows down after throttling (429) only, not after errors or timeouts");
+    policy.assumed(profile.mode->line,
+                   "adaptive slows down after throttling (429) only, not after errors or timeouts");
   }
   if (profile.other_form > 0) {
-    policy.note(Note::Level::kNote, kAssumed, profile.other_form,
-                "[NAME] and [profile NAME] are one profile: only one of the two counts");
+    policy.assumed(profile.other_form,
+                   "[NAME] and [profile NAME] are one profile: only one of the two counts");
   }
-  policy.note(Note::Level::kNote, kAssumed, 0,
-              "AWS_RETRY_MODE, AWS_MAX_ATTEMPTS and what the program sets itself overrule a file");
+  policy.assumed(
+      0, "AWS_RETRY_MODE, AWS_MAX_ATTEMPTS and what the program sets itself overrule a file");
   return policy;
 }
 
@@ -92,13 +92,14 @@ PolicyFile file_of(std::string kind, const std::vector<Profile>& profiles, ReadA
   if (twice == profiles.end()) return file;
   const std::string what = twice->name + " is there twice: ";
   if (as == ReadAs::kBotocore) {
-    file.notes.push_back({Note::Level::kError, std::string(kRefusedRule), twice->again,
-                          what + "botocore refuses the whole file"});
+    file.note(Note::Level::kError, kRefusedRule, twice->again,
+              what + "botocore refuses the whole file");
     for (Policy& each : file.policies) each.refused = true;
   } else {
-    file.notes.push_back({Note::Level::kWarning, std::string(kAssumed), twice->again,
-                          what + "read as one, where the last value counts (botocore, and with it "
-                                 "the command line, refuses the whole file)"});
+    file.note(Note::Level::kWarning, kAssumed, twice->again,
+              what +
+                  "read as one, where the last value counts (botocore, and with it "
+                  "the command line, refuses the whole file)");
   }
   return file;
 }

@@ -141,16 +141,15 @@ void read_retry(Policy& policy, const Node* retry) {
   policy.assume("retry-on", "408+429+5xx+transport+timeout",
                 "what the handler takes for transient");
   if (const Setting* hint = policy.find("retry-after"); hint && hint->value == "replace") {
-    policy.note(
-        Note::Level::kNote, kAssumed, hint->line ? hint->line : policy.line,
+    policy.assumed(
+        hint->line ? hint->line : policy.line,
         "a Retry-After replaces the wait; one that is longer than the time in all makes the "
         "request fail at its end (dotnet/extensions issue 7701)");
   }
 }
 
 void refuse(Policy& policy, std::size_t line, std::string text) {
-  policy.note(Note::Level::kError, kRefusedRule, line, std::move(text));
-  policy.refused = true;
+  policy.refuse(line, std::move(text));
 }
 
 // What the handler checks when it starts.
@@ -192,9 +191,7 @@ class Reader {
   }
 
   Policy begin(const Node& node, const std::string& path, const Node* retry) {
-    Policy policy;
-    policy.line = node.line;
-    policy.names.push_back(path.empty() ? "all" : shown(path));
+    Policy policy{.names = {path.empty() ? "all" : shown(path)}, .line = node.line};
     if (retry != nullptr) {
       note_others(policy.notes, *retry, kRetryNames,
                   "no property of the retry options: .NET skips it without a word", kCase);
@@ -211,8 +208,8 @@ class Reader {
                  "Hedging", "Endpoint", "SelectPipelineByAuthority"},
                 "no part of the standard handler: .NET skips it without a word", kCase);
     if (node.children.size() == 1 && retry != nullptr) {
-      policy.note(
-          Note::Level::kWarning, kNoEffect, retry->line,
+      policy.warn(
+          kNoEffect, retry->line,
           "Retry alone in its section: if the program binds the section to "
           "HttpRetryStrategyOptions, as a sample of Microsoft does, nothing in Retry has an "
           "effect; it has as HttpStandardResilienceOptions, read so here");
@@ -238,8 +235,8 @@ class Reader {
   void read_alone(const Node& node, const std::string& path) {
     Policy policy = begin(node, path, &node);
     policy.assume("retry-budget", "none", "retries alone have no limit on all of them together");
-    policy.note(
-        Note::Level::kNote, kAssumed, node.line,
+    policy.assumed(
+        node.line,
         "read as HttpRetryStrategyOptions; as Polly's own RetryStrategyOptions it has Constant and "
         "no jitter where nothing is given");
     file_.add(std::move(policy));

@@ -7,9 +7,9 @@
 
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"
-#include "policies/kubernetes.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -17,19 +17,6 @@ namespace {
 
 constexpr std::string_view kProgram = "Envoy";
 constexpr std::string_view kDefaultTimeout = "15s";
-
-// protobuf's JSON takes both spellings: retry_on and retryOn.
-std::string in_camel_case(std::string_view snake) {
-  std::string camel;
-  for (std::size_t i = 0; i < snake.size(); ++i) {
-    camel += snake[i] == '_' ? static_cast<char>(snake[++i] - 'a' + 'A') : snake[i];
-  }
-  return camel;
-}
-
-const Node* either(const Node& node, std::string_view snake) {
-  return node.find({snake, in_camel_case(snake)});
-}
 
 // The fields of RetryPolicy in route_components.proto.
 constexpr std::string_view kRetryNames[] = {"retry_on",
@@ -93,10 +80,9 @@ class Reader {
       for (const auto& [name, limits] : clusters_) read_cluster_alone(name, *limits);
     }
     if (without_ > 0) {
-      file_.notes.push_back({Note::Level::kNote, std::string(kAssumed), 0,
-                             std::to_string(without_) +
-                                 (without_ == 1 ? " route has" : " routes have") +
-                                 " no retry policy: nothing is retried there"});
+      file_.note(Note::Level::kNote, kAssumed, 0,
+                 std::to_string(without_) + (without_ == 1 ? " route has" : " routes have") +
+                     " no retry policy: nothing is retried there");
     }
     return std::move(file_);
   }
@@ -188,9 +174,7 @@ class Reader {
   }
 
   void read_policy(const Node& retry, const Node* action, const std::string& name) {
-    Policy policy;
-    policy.line = retry.line;
-    policy.names.push_back(name.empty() ? "a route" : name);
+    Policy policy{.names = {name.empty() ? "a route" : name}, .line = retry.line};
     std::vector<std::string> camel;
     for (const std::string_view each : kRetryNames) camel.push_back(in_camel_case(each));
     std::vector<std::string_view> known(std::begin(kRetryNames), std::end(kRetryNames));
@@ -203,8 +187,8 @@ class Reader {
     add_field(policy, kRetries, unwrapped(either(retry, kRetries.name)), kProgram);
     if (on == nullptr || on->text.empty()) {
       policy.set("max-retries", "0", retry.line, "there is no retry_on: nothing is retried");
-      policy.note(Note::Level::kError, kNoEffect, retry.line,
-                  "a retry policy without retry_on retries nothing, whatever num_retries is");
+      policy.fault(kNoEffect, retry.line,
+                   "a retry policy without retry_on retries nothing, whatever num_retries is");
     } else {
       std::vector<std::string> codes;
       if (const Node* list = either(retry, "retriable_status_codes"); list && list->is_list()) {
@@ -213,7 +197,11 @@ class Reader {
       add_conditions(policy, on->text, codes, on->line,
                      either(retry, "retriable_headers") != nullptr);
     }
-    note_fields(policy, retry);
+    note_skipped(policy, &retry,
+                 {{"rate_limited_retry_back_off", "waits that a header of the answer asks for"},
+                  {"retry_host_predicate", "another host for a retry"},
+                  {"retry_priority", "another priority for a retry"},
+                  {"per_try_idle_timeout", "an attempt ends when nothing comes for this time"}});
     read_hedges(policy, retry, action);
     read_cluster(policy, action);
     file_.add(std::move(policy));
@@ -232,9 +220,8 @@ class Reader {
     const Node& from = back_off == nullptr ? none : *back_off;
     set_envoy_waits(policy);
     if (back_off != nullptr && either(from, kBase.name) == nullptr) {
-      policy.note(Note::Level::kError, kRefusedRule, from.line,
-                  "base_interval is missing in retry_back_off: Envoy refuses the file");
-      policy.refused = true;
+      policy.refuse(from.line,
+                    "base_interval is missing in retry_back_off: Envoy refuses the file");
     }
     add_field(policy, kBase, either(from, kBase.name), kProgram);
     add_field(policy, kCap, either(from, kCap.name), kProgram);
@@ -249,8 +236,7 @@ class Reader {
     const Node* late = unwrapped(either(*hedges, kHedgeOnTimeout));
     for (const char* name : {"initial_requests", "additional_request_chance"}) {
       if (const Node* found = either(*hedges, name)) {
-        policy.note(Note::Level::kNote, kNoEffect, found->line,
-                    std::string(name) + ": Envoy does not implement it");
+        policy.remark(kNoEffect, found->line, std::string(name) + ": Envoy does not implement it");
       }
     }
     if (late == nullptr || late->text != "true") return;
@@ -259,26 +245,12 @@ class Reader {
         on != nullptr && parse_retry_on(on->value).timeout && policy.find("timeout") != nullptr;
     const Setting* retries = policy.find("max-retries");
     if (!retries_timeouts || (retries != nullptr && retries->value == "0")) {
-      policy.note(Note::Level::kWarning, kNoEffect, late->line,
+      policy.warn(kNoEffect, late->line,
                   field_text(*late) + " has no effect: no timeout of a try is retried");
       return;
     }
     policy.set("hedge-on", "timeout", late->line,
                field_text(*late) + ": a late try goes on beside its retry");
-  }
-
-  static void note_fields(Policy& policy, const Node& retry) {
-    static constexpr std::array kSkipped{
-        std::pair{"rate_limited_retry_back_off", "waits that a header of the answer asks for"},
-        std::pair{"retry_host_predicate", "another host for a retry"},
-        std::pair{"retry_priority", "another priority for a retry"},
-        std::pair{"per_try_idle_timeout", "an attempt ends when nothing comes for this time"}};
-    for (const auto& [name, what] : kSkipped) {
-      const Node* found = either(retry, name);
-      if (found != nullptr) {
-        policy.not_modelled(found->line, std::string(name) + ": " + what);
-      }
-    }
   }
 
   void read_cluster(Policy& policy, const Node* action) {
@@ -309,48 +281,28 @@ class Reader {
     const Node& from = first == nullptr ? none : *first;
     const Node* budget = either(from, "retry_budget");
     const Node* most = either(from, kMaxRetries.name);
-    policy.set("retry-budget", "envoy",
-               budget != nullptr ? budget->line
-               : most            ? most->line
-                                 : 0,
-               budget != nullptr ? "retry_budget" : "max_retries");
-    if (budget != nullptr) {
-      for (const Field& field : kBudget) {
-        const Node* node = unwrapped(either(*budget, field.name));
-        if (add_field(policy, field, node, kProgram) && field.option == "budget-share") {
-          warn_of_small_percent(policy, *node);
-        }
-      }
-      if (most != nullptr) {
-        policy.note(Note::Level::kNote, kNoEffect, most->line,
-                    field_text(*most) + " has no effect beside the retry_budget");
-      }
-    } else if (const Node* limit = unwrapped(most); limit != nullptr && limit->text == kNoLimit) {
-      policy.set("retry-budget", "none", limit->line, field_text(*limit) + ", no limit");
+    set_envoy_budget(policy, budget, most, budget != nullptr ? "retry_budget" : "max_retries");
+    if (budget == nullptr) {
+      add_most_retries(policy, kMaxRetries, unwrapped(most), kProgram);
     } else {
-      add_field(policy, kMaxRetries, limit, kProgram);
+      for (const Field& field : kBudget) {
+        add_share(policy, field, unwrapped(either(*budget, field.name)), kProgram);
+      }
     }
     if (const Node* requests = unwrapped(either(from, "max_requests"))) {
       add_concurrency(policy, *requests);
     }
-    for (const char* name : {"max_connections", "max_pending_requests"}) {
-      if (const Node* node = either(from, name)) {
-        policy.not_modelled(node->line, std::string(name) + ": a limit of the connection pool");
-      }
-    }
-    if (const Node* hosts = either(breakers, "per_host_thresholds")) {
-      policy.not_modelled(hosts->line, "per_host_thresholds: connections to a single host");
-    }
+    note_skipped(policy, &from, {{"max_connections", kOfPool}, {"max_pending_requests", kOfPool}});
+    note_skipped(policy, &breakers, {{"per_host_thresholds", "connections to a single host"}});
   }
 
   void read_cluster_alone(const std::string& name, const Node& limits) {
-    Policy policy;
-    policy.line = limits.line;
-    policy.names.push_back("cluster " + shown(name));
-    policy.hosts.push_back(shown(host_of(name)));
-    policy.has_retries = false;
-    policy.note(Note::Level::kNote, kAssumed, limits.line,
-                "a cluster's limits: what is retried stands with its routes, in another file");
+    Policy policy{.names = {"cluster " + shown(name)},
+                  .line = limits.line,
+                  .has_retries = false,
+                  .hosts = {shown(host_of(name))}};
+    policy.assumed(limits.line,
+                   "a cluster's limits: what is retried stands with its routes, in another file");
     read_limits(policy, limits);
     file_.add(std::move(policy));
   }

@@ -12,8 +12,8 @@
 
 #include "model/base/text.h"
 #include "model/retry/schedule.h"
-#include "policies/import.h"
 #include "policies/mesh.h"
+#include "policies/readers.h"
 #include "policies/values.h"
 
 namespace retrystorm {

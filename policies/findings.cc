@@ -1,5 +1,3 @@
-#include "policies/findings.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 #include "model/base/text.h"
 #include "model/retry/schedule.h"
 #include "model/run/outlook.h"
+#include "policies/policy.h"
 #include "policies/values.h"
 #include "simulator/scenario_options.h"
 

@@ -7,9 +7,9 @@
 #include <stdexcept>
 
 #include "model/base/text.h"
-#include "policies/kubernetes.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -87,11 +87,10 @@ class Reader {
       if (!used_[i]) read_alone(*traffic_[i]);
     }
     if (without_ > 0) {
-      file_.notes.push_back({Note::Level::kNote, std::string(kAssumed), 0,
-                             std::to_string(without_) +
-                                 (without_ == 1 ? " rule has" : " rules have") +
-                                 " no retry: nothing is retried there, but for what the "
-                                 "implementation does of its own"});
+      file_.note(Note::Level::kNote, kAssumed, 0,
+                 std::to_string(without_) + (without_ == 1 ? " rule has" : " rules have") +
+                     " no retry: nothing is retried there, but for what the "
+                     "implementation does of its own");
     }
     if (traffic_read_ && !route_read_) file_.format = "envoy-gateway";
     return std::move(file_);
@@ -102,9 +101,9 @@ class Reader {
   void note_side_calls(const Node& node) {
     const Node* retry = node.name == "backendSettings" ? node.find("retry") : nullptr;
     if (retry != nullptr) {
-      file_.notes.push_back({Note::Level::kNote, std::string(kNotModelled), retry->line,
-                             "the retry of a SecurityPolicy's side call, such as for keys (JWKS), "
-                             "is of no route"});
+      file_.note(Note::Level::kNote, kNotModelled, retry->line,
+                 "the retry of a SecurityPolicy's side call, such as for keys (JWKS), "
+                 "is of no route");
     }
     for (const Node& each : node.children) note_side_calls(each);
   }
@@ -148,10 +147,9 @@ class Reader {
     if (rules == nullptr || !rules->is_list()) return;
     std::size_t number = 0;
     for (const Node& rule : rules->children) {
-      Policy policy;
-      policy.line = rule.line;
-      policy.layer = mesh ? "mesh" : "gateway";
-      policy.names.push_back(shown(name) + rule_name(rule, ++number));
+      Policy policy{.names = {shown(name) + rule_name(rule, ++number)},
+                    .line = rule.line,
+                    .layer = mesh ? "mesh" : "gateway"};
       if (const Node* backends = rule.find("backendRefs")) {
         for (const Node& each : backends->children) {
           policy.hosts.push_back(shown(full_host(each.text_at({"name"}), route)));
@@ -186,7 +184,7 @@ class Reader {
     if (retry != nullptr) {
       read_retry(policy, *retry);
       if (of_traffic != nullptr) {
-        policy.note(Note::Level::kWarning, kNoEffect, of_traffic->line,
+        policy.warn(kNoEffect, of_traffic->line,
                     "retry of the BackendTrafficPolicy has no effect where the HTTPRoute's rule "
                     "has one");
       }
@@ -203,8 +201,8 @@ class Reader {
     if (timeout == nullptr) return;
     const Setting copy = *timeout;
     policy.set("deadline", copy.value, copy.line, copy.source + ", also of all tries");
-    policy.note(
-        Note::Level::kNote, kDependsOnVersion, copy.line,
+    policy.remark(
+        kDependsOnVersion, copy.line,
         "Envoy Gateway takes backendRequest for the timeout of the whole request, too (as in "
         "its tests of 2024)");
   }
@@ -232,8 +230,8 @@ class Reader {
     if (codes == nullptr && by_.name == kEnvoy) list += kCodeByDefault;
     add_conditions(policy, list, {}, codes == nullptr ? retry.line : codes->line, false);
     if (by_.name == kUnknown.name) {
-      policy.note(
-          Note::Level::kNote, kAssumed, retry.line,
+      policy.assumed(
+          retry.line,
           "waits, attempts that are not given, and what is retried beside the codes are up to "
           "the implementation: read are Envoy's waits, 2 retries, and failed connections "
           "(--as=envoy-gateway or --as=istio reads it as that does)");
@@ -278,34 +276,24 @@ class Reader {
       return;
     }
     const Node* most = breaker == nullptr ? nullptr : breaker->find(kMaxRetries.name);
-    policy.set("retry-budget", "envoy",
-               budget ? budget->line
-               : most ? most->line
-                      : 0,
-               budget != nullptr ? "retryBudget" : "Envoy Gateway limits the retries at a time");
-    if (budget != nullptr) {
+    set_envoy_budget(policy, budget, most,
+                     budget ? "retryBudget" : "Envoy Gateway limits the retries at a time");
+    if (budget == nullptr) {
+      add_most_retries(policy, kMaxRetries, most, kEnvoy);
+    } else {
       read_percent(policy, budget->find("percent"), *budget);
       add_field(policy, kMinRetries, budget->find(kMinRetries.name), kEnvoy);
-      if (most != nullptr) {
-        policy.note(Note::Level::kNote, kNoEffect, most->line,
-                    field_text(*most) + " has no effect beside the retryBudget");
-      }
-    } else if (most != nullptr && most->text == kNoLimit) {
-      policy.set("retry-budget", "none", most->line, field_text(*most) + ", no limit");
-    } else {
-      add_field(policy, kMaxRetries, most, kEnvoy);
     }
     if (breaker == nullptr) return;
     const Node* requests = breaker->find(kMaxRequests.name);
     if (requests == nullptr || requests->text != kNoLimit) {
       add_field(policy, kMaxRequests, requests, kEnvoy);
     }
-    for (const char* name :
-         {"maxConnections", "maxPendingRequests", "maxRequestsPerConnection", "perEndpoint"}) {
-      if (const Node* node = breaker->find(name)) {
-        policy.not_modelled(node->line, std::string(name) + ": a limit of the connection pool");
-      }
-    }
+    note_skipped(policy, breaker,
+                 {{"maxConnections", kOfPool},
+                  {"maxPendingRequests", kOfPool},
+                  {"maxRequestsPerConnection", kOfPool},
+                  {"perEndpoint", kOfPool}});
   }
 
   // A fraction: of 100 unless it has a denominator.
@@ -319,9 +307,8 @@ class Reader {
         const double whole = over.empty() ? 100 : parse_number(over, 1, kMost);
         share = parse_number(percent->text_at({"numerator"}), 0, whole) / whole;
       } catch (const std::invalid_argument&) {
-        policy.note(Note::Level::kError, kRefusedRule, percent->line,
-                    "percent: a fraction is expected here, such as {numerator: 20}");
-        policy.refused = true;
+        policy.refuse(percent->line,
+                      "percent: a fraction is expected here, such as {numerator: 20}");
       }
       source = "percent: " + shown(percent->text_at({"numerator"})) + " of " +
                (over.empty() ? "100" : shown(over));
@@ -335,17 +322,12 @@ class Reader {
     const Node* retry = spec->find("retry");
     const Node* breaker = spec->find("circuitBreaker");
     if (retry == nullptr && breaker == nullptr) return;
-    Policy policy;
-    policy.line = object.line;
-    policy.names.push_back(shown(object.text_at({"metadata", "name"})));
-    policy.layer = "gateway";
-    if (retry != nullptr) {
-      read_traffic_retry(policy, *retry, spec);
-    } else {
-      policy.has_retries = false;
-    }
-    policy.note(Note::Level::kNote, kAssumed, object.line,
-                "the routes that it is for are not in the file, or have no rules");
+    Policy policy{.names = {name_of(object)},
+                  .line = object.line,
+                  .has_retries = retry != nullptr,
+                  .layer = "gateway"};
+    if (retry != nullptr) read_traffic_retry(policy, *retry, spec);
+    policy.assumed(object.line, "the routes that it is for are not in the file, or have no rules");
     read_limits(policy, breaker);
     file_.add(std::move(policy));
   }
@@ -354,10 +336,7 @@ class Reader {
   void read_constraint(const Node& object) {
     const Node* constraint = object.at({"spec", "retryConstraint"});
     if (constraint == nullptr) return;
-    Policy policy;
-    policy.line = object.line;
-    policy.names.push_back(shown(object.text_at({"metadata", "name"})));
-    policy.has_retries = false;
+    Policy policy{.names = {name_of(object)}, .line = object.line, .has_retries = false};
     policy.set("retry-budget", "finagle", constraint->line, "retryConstraint");
     add_fields(policy, kConstraint, constraint->find("budget"), kApi);
     constexpr double kUsual = 10, kMost = 1e6;
@@ -369,14 +348,12 @@ class Reader {
         rate = (count.empty() ? kUsual : parse_number(count, 0, kMost)) /
                (time.empty() ? 1 : std::max(to_seconds(gateway_duration(time)), 1e-3));
       } catch (const std::invalid_argument& error) {
-        policy.note(Note::Level::kError, kRefusedRule, least->line,
-                    "minRetryRate: " + shown(error.what()));
+        policy.fault(kRefusedRule, least->line, "minRetryRate: " + shown(error.what()));
       }
       source = "minRetryRate";
     }
     policy.assume("budget-minimum-rate", print_number(rate), source);
-    policy.note(Note::Level::kNote, kAssumed, object.line,
-                "a budget alone: what is retried stands in an HTTPRoute");
+    policy.assumed(object.line, "a budget alone: what is retried stands in an HTTPRoute");
     file_.add(std::move(policy));
   }
 

@@ -116,29 +116,28 @@ class Reader {
       refusal_line_ = line;
       refusal_ = why;
     }
-    if (!gapic_) file_.notes.push_back({Note::Level::kError, std::string(kRefusedRule), line, why});
+    if (!gapic_) file_.note(Note::Level::kError, kRefusedRule, line, why);
   }
 
   void say_how_it_was_read() {
     if (!gapic_) {
       if (refusal_line_ > 0) {
-        file_.notes.push_back({Note::Level::kError, std::string(kRefusedRule), refusal_line_,
-                               "a gRPC channel refuses the whole file for that: none of its "
-                               "policies is in force (--as=gapic reads it as Google's client "
-                               "generators do)"});
+        file_.note(Note::Level::kError, kRefusedRule, refusal_line_,
+                   "a gRPC channel refuses the whole file for that: none of its "
+                   "policies is in force (--as=gapic reads it as Google's client "
+                   "generators do)");
       }
       return;
     }
-    file_.notes.push_back(
-        {Note::Level::kNote, std::string(kAssumed), 0,
-         (chosen_ ? "" : "its services are Google's: ") +
-             std::string("read as Google's client generators do, which ignore maxAttempts and "
-                         "retryThrottling and retry until the timeout (--as=channel reads it as a "
-                         "gRPC channel does)")});
-    file_.notes.push_back({Note::Level::kNote, std::string(kAssumed), refusal_line_,
-                           refusal_line_ > 0
-                               ? "a gRPC channel would refuse the whole file: " + refusal_
-                               : "a gRPC channel would take this file, too"});
+    file_.note(
+        Note::Level::kNote, kAssumed, 0,
+        (chosen_ ? "" : "its services are Google's: ") +
+            std::string("read as Google's client generators do, which ignore maxAttempts and "
+                        "retryThrottling and retry until the timeout (--as=channel reads it as a "
+                        "gRPC channel does)"));
+    file_.note(Note::Level::kNote, kAssumed, refusal_line_,
+               refusal_line_ > 0 ? "a gRPC channel would refuse the whole file: " + refusal_
+                                 : "a gRPC channel would take this file, too");
   }
 
   // Names that no reader knows are no fault for any of them: they are skipped without a word.
@@ -168,14 +167,12 @@ class Reader {
 
   void read_method(const Node& method, std::set<std::string>& taken) {
     if (!method.is_map()) return;
-    Policy policy;
-    policy.line = method.line;
-    policy.names = names_of(method, taken);
+    Policy policy{.names = names_of(method, taken), .line = method.line};
     check_names(method, {"name", "waitForReady", "timeout", "maxRequestMessageBytes",
                          "maxResponseMessageBytes", "retryPolicy", "hedgingPolicy"});
     if (policy.names.empty()) {
-      file_.notes.push_back({Note::Level::kError, std::string(kNoEffect), method.line,
-                             "a method config without a name is for no method: it does nothing"});
+      file_.note(Note::Level::kError, kNoEffect, method.line,
+                 "a method config without a name is for no method: it does nothing");
       return;
     }
     const Node* hedging = method.find("hedgingPolicy");
@@ -224,8 +221,8 @@ class Reader {
       policy.set("timeout", policy.find("deadline")->value, timeout->line,
                  "an attempt has no timeout of its own: it may take the whole timeout");
     } else if (timeout == nullptr) {
-      policy.note(
-          Note::Level::kNote, "no-deadline", method.line,
+      policy.remark(
+          "no-deadline", method.line,
           "there is no timeout: unless its caller sets a deadline, an attempt that is never "
           "answered waits for ever; here --timeout ends it, and the request with it");
     }
@@ -251,12 +248,10 @@ class Reader {
     read_codes(policy, retry);
     if (const Node* own = retry.find(kAttemptTimeout.name)) {
       if (add_field(policy, kAttemptTimeout, own, kChannel)) {
-        policy.note(
-            Note::Level::kNote, kDependsOnVersion, own->line,
+        policy.remark(
+            kDependsOnVersion, own->line,
             "perAttemptRecvTimeout: only gRPC for Java has it; with it a timeout is retried");
-        if (const Setting* codes = policy.find("retry-on")) {
-          policy.set("retry-on", codes->value + "+timeout", codes->line, codes->source);
-        }
+        add_timeouts(policy);
       }
     }
     if (!gapic_) {
@@ -279,8 +274,8 @@ class Reader {
     }
     if (count < 2) refuse(attempts->line, "maxAttempts must be a whole number of at least 2");
     if (count > kMostAttempts && !gapic_) {
-      policy.note(
-          Note::Level::kWarning, kHardLimit, attempts->line,
+      policy.warn(
+          kHardLimit, attempts->line,
           field_text(*attempts) + " counts as 5, a channel's limit; a channel argument raises it");
     }
     return static_cast<std::size_t>(std::min(count, kMostAttempts));
@@ -291,8 +286,7 @@ class Reader {
     const std::size_t count = attempts_of(policy, retry, "retryPolicy");
     if (gapic_) {
       if (attempts != nullptr) {
-        policy.note(Note::Level::kNote, kNoEffect, attempts->line,
-                    field_text(*attempts) + " is ignored by GAPIC");
+        policy.remark(kNoEffect, attempts->line, field_text(*attempts) + " is ignored by GAPIC");
       }
       policy.assume("max-attempts", "none", "GAPIC retries until the timeout");
       return;
@@ -314,7 +308,7 @@ class Reader {
              "retryableStatusCodes is missing or empty: this retryPolicy retries nothing");
       policy.set("retry-on", "none", codes != nullptr ? codes->line : retry.line,
                  "no retryableStatusCodes");
-      policy.note(Note::Level::kWarning, kNoEffect, codes != nullptr ? codes->line : retry.line,
+      policy.warn(kNoEffect, codes != nullptr ? codes->line : retry.line,
                   "retryableStatusCodes is missing or empty: nothing is retried");
       return;
     }
@@ -356,20 +350,20 @@ class Reader {
     if (most == nullptr || tokens == nullptr) return;
     const double count = parse_number(tokens->value, 0, 1e9);
     if (count != std::floor(count)) {
-      policy.note(Note::Level::kWarning, kRefusedRule, most->line,
+      policy.warn(kRefusedRule, most->line,
                   field_text(*most) +
                       ": the specification wants a whole number from 1 to 1000; Go "
                       "and Java take this one");
     } else if (count < 1 || count > 1000) {
-      policy.note(Note::Level::kWarning, kRefusedRule, most->line,
+      policy.warn(kRefusedRule, most->line,
                   field_text(*most) + ": the specification wants a whole number from 1 to 1000");
     }
     // A failure takes one token, and a retry needs more than half of them.
     if (count <= 2) {
-      policy.note(Note::Level::kError, kNoEffect, most->line,
-                  field_text(*most) +
-                      ": the first failure leaves no more than half of the tokens, so nothing is "
-                      "ever retried; 10 is usual");
+      policy.fault(kNoEffect, most->line,
+                   field_text(*most) +
+                       ": the first failure leaves no more than half of the tokens, so nothing is "
+                       "ever retried; 10 is usual");
     }
   }
 
@@ -415,13 +409,13 @@ PolicyFile read_grpc(const std::vector<Node>& documents, ReadAs as) {
   take_as_go_does(config, renamed);
   PolicyFile file = Reader(config, as).read();
   if (!renamed.empty()) {
-    file.notes.push_back(
-        {Note::Level::kWarning, std::string(kNoEffect), renamed.front()->line,
-         renamed.front()->name +
-             (renamed.size() == 1 ? ""
-                                  : " and " + std::to_string(renamed.size() - 1) + " more names") +
-             " with letters of another case: only gRPC for Go takes them so; for Java, C++ and Node "
-             "they are no fields"});
+    file.note(
+        Note::Level::kWarning, kNoEffect, renamed.front()->line,
+        renamed.front()->name +
+            (renamed.size() == 1 ? ""
+                                 : " and " + std::to_string(renamed.size() - 1) + " more names") +
+            " with letters of another case: only gRPC for Go takes them so; for Java, C++ and Node "
+            "they are no fields");
   }
   return file;
 }

@@ -11,7 +11,7 @@
 #include "model/retry/retry_on.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
-#include "policies/text_files.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -137,8 +137,7 @@ void add_conditions(Policy& policy, const Settings& settings) {
   const Node* words = find(settings, "retry-on");
   const Node* mode = find(settings, "mode");
   if (words != nullptr && (mode == nullptr || mode->text != "http")) {
-    policy.note(Note::Level::kWarning, kNoEffect, words->line,
-                "retry-on has an effect in mode http only");
+    policy.warn(kNoEffect, words->line, "retry-on has an effect in mode http only");
     words = nullptr;
   }
   std::string on;
@@ -150,9 +149,8 @@ void add_conditions(Policy& policy, const Settings& settings) {
     std::string_view covers = known == kWords.end() ? word : known->second;
     if (known == kWords.end() &&
         std::find(statuses.begin(), statuses.end(), word) == statuses.end()) {
-      policy.note(Note::Level::kError, kRefusedRule, words->line,
-                  shown(word) + " is no condition of retry-on: HAProxy does not start with it");
-      policy.refused = true;
+      policy.refuse(words->line,
+                    shown(word) + " is no condition of retry-on: HAProxy does not start with it");
     } else if (!covers.empty()) {
       on.append(on.empty() ? "" : "+").append(covers);
     } else if (word != "none") {
@@ -169,10 +167,9 @@ void add_conditions(Policy& policy, const Settings& settings) {
 }
 
 Policy policy_of(const Section& section) {
-  Policy policy;
-  policy.line = section.line;
-  policy.names.push_back(section.kind + ' ' + shown(section.name));
-  policy.layer = "gateway";
+  Policy policy{.names = {section.kind + ' ' + shown(section.name)},
+                .line = section.line,
+                .layer = "gateway"};
   policy.assume("growth", "constant", "HAProxy's waits are equal");
   for (const Field& each : kFields)
     add_field(policy, each, find(section.settings, each.name), kProgram);
@@ -186,7 +183,7 @@ Policy policy_of(const Section& section) {
                         "option redispatch: the last retry goes to another server, at once");
   } else if (const Setting* retries = policy.find("max-retries");
              section.servers > 1 && retries != nullptr && retries->value != "0") {
-    policy.note(Note::Level::kWarning, "same-server", section.line,
+    policy.warn("same-server", section.line,
                 "without option redispatch each retry goes to the server that failed, though there "
                 "are others");
   }

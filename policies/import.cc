@@ -1,5 +1,3 @@
-#include "policies/import.h"
-
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -7,7 +5,8 @@
 
 #include "common/exit_code.h"
 #include "model/base/text.h"
-#include "policies/text_files.h"
+#include "policies/readers.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {

@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "model/base/text.h"
-#include "policies/kubernetes.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -132,15 +132,13 @@ class Reader {
     const bool is_lost = destinations == nullptr && retries != nullptr &&
                          route.find({"redirect", "directResponse", "delegate"}) == nullptr;
     if (!is_lost && (destinations == nullptr || !destinations->is_list())) return;
-    Policy policy;
-    policy.line = route.line;
-    policy.layer = layer_of(service);
-    policy.names.push_back(route_name(service, route, number));
+    Policy policy{.names = {route_name(service, route, number)},
+                  .line = route.line,
+                  .layer = layer_of(service)};
     if (is_lost) {
-      policy.note(
-          Note::Level::kError, kRefusedRule, route.line,
+      policy.refuse(
+          route.line,
           "retries without a route: the API server refuses an http rule that leads nowhere");
-      policy.refused = true;
       file_.add(std::move(policy));
       return;
     }
@@ -178,9 +176,9 @@ class Reader {
     settle_cap(policy, "its cap");
     settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
     add_conditions(policy, kDefaultConditions, {}, 0, false);
-    policy.note(Note::Level::kNote, kAssumed, 0,
-                "no retries are given, so Istio's default holds: 2 retries where the connection "
-                "failed (the mesh's configuration can change it)");
+    policy.assumed(0,
+                   "no retries are given, so Istio's default holds: 2 retries where the connection "
+                   "failed (the mesh's configuration can change it)");
   }
 
   void read_retries(Policy& policy, const Node& retries) {
@@ -193,8 +191,8 @@ class Reader {
     if (attempts == nullptr) {
       policy.set("max-retries", "0", retries.line,
                  "retries without attempts: 0, so nothing is retried");
-      policy.note(Note::Level::kError, kNoEffect, retries.line,
-                  "retries without attempts is no retry at all (the API server refuses it)");
+      policy.fault(kNoEffect, retries.line,
+                   "retries without attempts is no retry at all (the API server refuses it)");
     } else {
       add_field(policy, kAttempts, attempts, kProgram);
     }
@@ -207,8 +205,8 @@ class Reader {
     const Node* on = retries.find("retryOn");
     const bool given = on != nullptr && !on->text.empty();
     if (given && on->text.find(", ") != std::string::npos) {
-      policy.note(
-          Note::Level::kWarning, kRefusedRule, on->line,
+      policy.warn(
+          kRefusedRule, on->line,
           "retryOn with blanks after its commas is refused by the API server, and taken from "
           "a file");
     }
@@ -227,7 +225,7 @@ class Reader {
 
   static void note_faults(Policy& policy, const Node& route) {
     if (const Node* fault = route.find("fault")) {
-      policy.note(Note::Level::kWarning, kNoEffect, fault->line,
+      policy.warn(kNoEffect, fault->line,
                   "while a fault is injected on a route, its retries and timeouts do not hold");
     }
   }
@@ -265,20 +263,17 @@ class Reader {
     if (const Node* requests = from.find("http2MaxRequests")) {
       add_concurrency(policy, *requests);
     }
-    if (const Node* pending = from.find("http1MaxPendingRequests")) {
-      policy.not_modelled(pending->line,
-                          "http1MaxPendingRequests: how many requests wait for a connection");
-    }
-    if (const Node* tcp = pool == nullptr ? nullptr : pool->at({"tcp", "maxConnections"})) {
-      policy.not_modelled(tcp->line, "maxConnections: a limit of the connection pool");
-    }
-    if (const Node* outliers = part(own, top, "outlierDetection")) {
-      policy.not_modelled(outliers->line,
-                          "outlierDetection: hosts that fail are left out for a time");
-      if (const Node* old = outliers->find("consecutiveErrors")) {
-        policy.note(Note::Level::kWarning, kNoEffect, old->line,
-                    "consecutiveErrors was removed: the field is consecutive5xxErrors");
-      }
+    const Node* outliers = part(own, top, "outlierDetection");
+    note_skipped(policy, http,
+                 {{"http1MaxPendingRequests", "how many requests wait for a connection"}});
+    note_skipped(policy, pool == nullptr ? nullptr : pool->find("tcp"),
+                 {{"maxConnections", kOfPool}});
+    if (outliers == nullptr) return;
+    policy.not_modelled(outliers->line,
+                        "outlierDetection: hosts that fail are left out for a time");
+    if (const Node* old = outliers->find("consecutiveErrors")) {
+      policy.warn(kNoEffect, old->line,
+                  "consecutiveErrors was removed: the field is consecutive5xxErrors");
     }
   }
 
@@ -286,17 +281,15 @@ class Reader {
     policy.set("retry-budget", "envoy", budget.line, "retryBudget");
     for (const Field& field : kBudget) {
       const Node* node = budget.find(field.name);
-      if (add_field(policy, field, node, kProgram) && field.option == "budget-share") {
-        warn_of_small_percent(policy, *node);
-      }
+      add_share(policy, field, node, kProgram);
       if (node == nullptr && field.option == "budget-share") {
-        policy.note(Note::Level::kWarning, kDependsOnVersion, budget.line,
+        policy.warn(kDependsOnVersion, budget.line,
                     "percent is not given: 20, but versions of Istio before the fix of issue 59504 "
                     "took 0.2 for it: write percent: 20");
       }
     }
     if (!has_pool) {
-      policy.note(Note::Level::kWarning, kDependsOnVersion, budget.line,
+      policy.warn(kDependsOnVersion, budget.line,
                   "retryBudget is ignored by Istio unless a connectionPool is set, too (by reading "
                   "its source at 1.32)");
     }
@@ -305,7 +298,7 @@ class Reader {
   static void read_max_retries(Policy& policy, const Node* most) {
     const bool zero = most != nullptr && most->text == "0";
     if (zero) {
-      policy.note(Note::Level::kWarning, kNoEffect, most->line,
+      policy.warn(kNoEffect, most->line,
                   "maxRetries: 0 does not mean none: it stands for the default of 4,294,967,295");
     }
     Policy read;
@@ -319,14 +312,14 @@ class Reader {
   }
 
   void read_rule_alone(const std::string& host, const Rule& rule) {
-    Policy policy;
-    policy.line = rule.object->line;
-    policy.names.push_back(shown(rule.object->text_at({"metadata", "name"})));
-    policy.hosts.push_back(shown(host));
-    policy.has_retries = false;
-    policy.note(Note::Level::kNote, kAssumed, rule.object->line,
-                "a DestinationRule alone: what is retried stands in a VirtualService (without one, "
-                "Istio retries twice where the connection failed)");
+    Policy policy{.names = {name_of(*rule.object)},
+                  .line = rule.object->line,
+                  .has_retries = false,
+                  .hosts = {shown(host)}};
+    policy.assumed(
+        rule.object->line,
+        "a DestinationRule alone: what is retried stands in a VirtualService (without one, "
+        "Istio retries twice where the connection failed)");
     read_traffic(policy, nullptr, rule.policy);
     const Setting* budget = policy.find("retry-budget");
     if (budget != nullptr && budget->value == "none") policy.remove("retry-budget");

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "model/base/text.h"
-#include "policies/kubernetes.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -76,17 +76,15 @@ void note_unknown(Policy& policy, const Node& all) {
                    each.name.starts_with("timeout.linkerd.io/"))) {
       continue;
     }
-    policy.note(Note::Level::kWarning, kNoEffect, each.line,
+    policy.warn(kNoEffect, each.line,
                 shown(each.name) + " is no annotation of Linkerd: it is skipped without a word");
   }
 }
 
 void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
-  Policy policy;
-  policy.line = all.line;
   const std::string name = object.text_at({"metadata", "name"});
-  policy.names.push_back(shown(object.text_at({"kind"}) + ' ' + name));
-  policy.layer = "mesh";
+  Policy policy{
+      .names = {shown(object.text_at({"kind"}) + ' ' + name)}, .line = all.line, .layer = "mesh"};
   if (object.text_at({"kind"}) == "Service") policy.hosts.push_back(shown(full_host(name, object)));
   policy.assume("growth", "none", "Linkerd retries at once");
   add_fields(policy, kAnnotations, &all, kProgram);
@@ -97,25 +95,22 @@ void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
   if (http == nullptr && grpc == nullptr) {
     policy.set("max-retries", "0", 0, "without retry.linkerd.io/http or /grpc nothing is retried");
     if (const Node* limit = all.find("retry.linkerd.io/limit")) {
-      policy.note(Note::Level::kError, kNoEffect, limit->line,
-                  "without retry.linkerd.io/http or /grpc nothing is retried");
+      policy.fault(kNoEffect, limit->line,
+                   "without retry.linkerd.io/http or /grpc nothing is retried");
     }
   } else {
     const bool read =
         add_field(policy, http != nullptr ? kHttp : kGrpc, http != nullptr ? http : grpc, kProgram);
     const Setting* timeout = policy.find("timeout");
-    if (read && timeout != nullptr && timeout->line > 0) {
-      const Setting on = *policy.find("retry-on");
-      policy.set("retry-on", on.value + "+timeout", on.line, on.source);
-    }
+    if (read && timeout != nullptr && timeout->line > 0) add_timeouts(policy);
     if (http != nullptr && grpc != nullptr) {
       policy.not_modelled(grpc->line, field_text(*grpc) + ": of calls of gRPC, which are not here");
     }
   }
   policy.assume("retry-budget", "none", "annotations have no budget");
   policy.not_modelled(all.line, "requests with a body above 64 KiB, which are not retried");
-  policy.note(Note::Level::kNote, kAssumed, all.line,
-              "a ServiceProfile of the same service makes Linkerd ignore all annotations");
+  policy.assumed(all.line,
+                 "a ServiceProfile of the same service makes Linkerd ignore all annotations");
   file.add(std::move(policy));
 }
 
@@ -145,7 +140,7 @@ void warn_of_small_ratio(Policy& policy) {
   constexpr double kSmall = 0.01;
   const Setting* ratio = policy.find("budget-deposit");
   if (ratio == nullptr || ratio->line == 0 || parse_number(ratio->value, 0, 1e9) >= kSmall) return;
-  policy.note(Note::Level::kWarning, kPercent, ratio->line,
+  policy.warn(kPercent, ratio->line,
               ratio->source + " is a share, " + print_number(100 * std::stod(ratio->value)) +
                   " % of the requests: the " + policy.find("budget-minimum-rate")->value +
                   " retries a second (minRetriesPerSecond) decide");
@@ -157,11 +152,10 @@ void read_profile(PolicyFile& file, const Node& object) {
   if (routes == nullptr || !routes->is_list()) return;
   const std::string host = object.text_at({"metadata", "name"});
   for (const Node& route : routes->children) {
-    Policy policy;
-    policy.line = route.line;
-    policy.names.push_back(shown(route.text_at({"name"})));
-    policy.hosts.push_back(shown(host));
-    policy.layer = "mesh";
+    Policy policy{.names = {shown(route.text_at({"name"}))},
+                  .line = route.line,
+                  .hosts = {shown(host)},
+                  .layer = "mesh"};
     add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
     settle_timeouts(policy, kProgram, "", "timeout");
     check_method(policy, route.at({"condition", "method"}));
@@ -186,8 +180,8 @@ void read_profile(PolicyFile& file, const Node& object) {
       add_fields(policy, kBudget, budget, kProgram);
       for (const Field& each : kBudget) {
         if (budget == nullptr || budget->find(each.name) != nullptr) continue;
-        policy.note(Note::Level::kError, kRefusedRule, budget->line,
-                    std::string(each.name) + " is missing: a retryBudget has all of its fields");
+        policy.fault(kRefusedRule, budget->line,
+                     std::string(each.name) + " is missing: a retryBudget has all of its fields");
       }
       policy.not_modelled(route.line, "requests with a body above 64 KiB, which are not retried");
       warn_of_small_ratio(policy);

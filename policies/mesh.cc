@@ -54,6 +54,32 @@ bool is_zero(const Setting& duration) {
 
 }  // namespace
 
+std::string in_camel_case(std::string_view snake) {
+  std::string camel;
+  for (std::size_t i = 0; i < snake.size(); ++i) {
+    camel += snake[i] == '_' ? static_cast<char>(snake[++i] - 'a' + 'A') : snake[i];
+  }
+  return camel;
+}
+
+const Node* either(const Node& node, std::string_view snake) {
+  return node.find({snake, in_camel_case(snake)});
+}
+
+std::string name_of(const Node& object) {
+  return shown(object.text_at({"metadata", "name"}));
+}
+
+void note_skipped(Policy& policy, const Node* map,
+                  std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
+  for (const auto& [name, what] : fields) {
+    const Node* found = map == nullptr ? nullptr : either(*map, name);
+    if (found != nullptr) {
+      policy.not_modelled(found->line, std::string(name) + ": " + std::string(what));
+    }
+  }
+}
+
 void set_envoy_waits(Policy& policy) {
   policy.assume("growth", "exponential", "Envoy's waits double");
   policy.assume("backoff-factor", "2", "Envoy's waits double");
@@ -89,7 +115,7 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
   if (!all.empty()) policy.assume("deadline-check", "at-end", "a request ends at its timeout");
   if (!one.empty() && (all.empty() || parse_duration(one) < parse_duration(all))) return;
   if (!one.empty()) {
-    policy.note(Note::Level::kWarning, kNoEffect, policy.find("timeout")->line,
+    policy.warn(kNoEffect, policy.find("timeout")->line,
                 std::string(of_try) + " (" + one + ") is not below " + std::string(of_all) + " (" +
                     all + "): it has no effect, and a timeout is never retried");
   }
@@ -99,7 +125,7 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
         "a try has no timeout of its own: it may take all the time, and its timeout is not "
         "retried");
   } else {
-    policy.note(Note::Level::kWarning, "no-deadline", policy.line,
+    policy.warn("no-deadline", policy.line,
                 "neither a try nor the whole request has a timeout in " + std::string(program) +
                     ": a request that is never answered waits for ever; here --timeout ends it");
   }
@@ -128,7 +154,7 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
   for (const std::string_view word : words) {
     const Condition* condition = condition_named(word == "canceled" ? "cancelled" : word);
     if (word == "canceled") {
-      policy.note(Note::Level::kWarning, kNoEffect, line,
+      policy.warn(kNoEffect, line,
                   "canceled is no condition of Envoy (it is cancelled): it has no effect");
     } else if (word == "retriable-status-codes") {
       wants_codes = true;
@@ -136,8 +162,7 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
       policy.not_modelled(line, "http3-post-connect-failure: there is no HTTP/3 here");
     } else if (word == "retriable-headers") {
       if (!has_headers) {
-        policy.note(Note::Level::kWarning, kNoEffect, line,
-                    "retriable-headers without a list of headers has no effect");
+        policy.warn(kNoEffect, line, "retriable-headers without a list of headers has no effect");
       } else {
         policy.not_modelled(line, "retriable-headers: answers with a header");
       }
@@ -150,7 +175,7 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
       wants_codes = true;  // Istio's way to say it
       add(word);
     } else {
-      policy.note(Note::Level::kWarning, kNoEffect, line,
+      policy.warn(kNoEffect, line,
                   shown(word) + " is no condition that is known: it has no effect");
     }
   }
@@ -158,7 +183,7 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
     if (wants_codes && is_status(each)) add(each);
   }
   if (!codes.empty() && !wants_codes) {
-    policy.note(Note::Level::kWarning, kNoEffect, line,
+    policy.warn(kNoEffect, line,
                 "retriable_status_codes without retriable-status-codes in retry_on has no effect");
   }
   if (timeouts && policy.find("timeout") != nullptr && policy.find("timeout")->line > 0) {
@@ -178,8 +203,8 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
 }
 
 void note_no_deadline(Policy& policy, std::string_view name) {
-  policy.note(
-      Note::Level::kWarning, "no-deadline", policy.line,
+  policy.warn(
+      "no-deadline", policy.line,
       std::string(name) +
           " is not given: a request that is never answered waits for ever; here --timeout ends it");
 }
@@ -187,8 +212,7 @@ void note_no_deadline(Policy& policy, std::string_view name) {
 void check_method(Policy& policy, const Node* method) {
   constexpr std::string_view kOfMethods = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-, ";  // and of lists
   if (method == nullptr || method->text.find_first_not_of(kOfMethods) == std::string::npos) return;
-  policy.note(Note::Level::kWarning, kNoEffect, method->line,
-              field_text(*method) + " is no method: no request has it");
+  policy.warn(kNoEffect, method->line, field_text(*method) + " is no method: no request has it");
 }
 
 void add_concurrency(Policy& policy, const Node& limit) {
@@ -197,19 +221,35 @@ void add_concurrency(Policy& policy, const Node& limit) {
     policy.set("concurrency-limit", "fixed:" + whole_number(limit.text), limit.line,
                field_text(limit));
   } catch (const std::invalid_argument& error) {
-    policy.note(Note::Level::kError, kRefusedRule, limit.line,
-                shown(limit.name) + ": " + shown(error.what()));
+    policy.fault(kRefusedRule, limit.line, shown(limit.name) + ": " + shown(error.what()));
   }
 }
 
-void warn_of_small_percent(Policy& policy, const Node& percent) {
+void set_envoy_budget(Policy& policy, const Node* budget, const Node* most,
+                      std::string_view source) {
+  const Node* from = budget != nullptr ? budget : most;
+  policy.set("retry-budget", "envoy", from == nullptr ? 0 : from->line, std::string(source));
+  if (budget == nullptr || most == nullptr) return;
+  policy.remark(kNoEffect, most->line,
+                field_text(*most) + " has no effect beside the " + std::string(source));
+}
+
+void add_most_retries(Policy& policy, const Field& field, const Node* most,
+                      std::string_view program) {
+  if (most != nullptr && most->text == kNoLimit) {
+    policy.set("retry-budget", "none", most->line, field_text(*most) + ", no limit");
+  } else {
+    add_field(policy, field, most, program);
+  }
+}
+
+void add_share(Policy& policy, const Field& field, const Node* node, std::string_view program) {
   constexpr double kOne = 0.01;
-  const Setting* share = policy.find("budget-share");
-  if (share == nullptr) return;
-  const double value = parse_number(share->value, 0, 1);
+  if (!add_field(policy, field, node, program) || field.option != "budget-share") return;
+  const double value = parse_number(policy.find("budget-share")->value, 0, 1);
   if (value <= 0 || value >= kOne) return;
-  policy.note(Note::Level::kWarning, kPercent, percent.line,
-              field_text(percent) + " is " + print_number(value * 100) +
+  policy.warn(kPercent, node->line,
+              field_text(*node) + " is " + print_number(value * 100) +
                   " %: percentages count from 0 to 100 here; was " + print_number(value * 10'000) +
                   " meant?");
 }

@@ -1,13 +1,28 @@
 // What Envoy and Istio, which configures Envoy, have in common.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/policy.h"
 
 namespace retrystorm {
+
+// protobuf's JSON takes both retry_on and retryOn: the second form of the first; and the member with either name, null if
+// there is none.
+std::string in_camel_case(std::string_view snake);
+const Node* either(const Node& node, std::string_view snake);
+
+// The name of an object of Kubernetes.
+std::string name_of(const Node& object);
+
+// Notes of each of these fields that `map` has, which may be null, that it is not modelled: its name, and what it is.
+void note_skipped(Policy& policy, const Node* map,
+                  std::initializer_list<std::pair<std::string_view, std::string_view>> fields);
+inline constexpr std::string_view kOfPool = "a limit of the connection pool";
 
 // Envoy's waits: from a base, doubled, with full jitter.
 void set_envoy_waits(Policy& policy);
@@ -38,7 +53,16 @@ inline constexpr std::string_view kNoLimit = "4294967295";
 // A limit on requests at a time: beyond it they get 503 at once.
 void add_concurrency(Policy& policy, const Node& limit);
 
-// A percentage below 1 was probably meant as a share.
-void warn_of_small_percent(Policy& policy, const Node& percent);
+// Envoy's budget: a share of the requests under way (`budget`), beside which a number of retries (`most`) has no
+// effect. Either may be null.
+void set_envoy_budget(Policy& policy, const Node* budget, const Node* most,
+                      std::string_view source);
+
+// That number, which may be no limit.
+void add_most_retries(Policy& policy, const Field& field, const Node* most,
+                      std::string_view program);
+
+// A field of the budget. A percentage below 1 was probably meant as a share.
+void add_share(Policy& policy, const Field& field, const Node* node, std::string_view program);
 
 }  // namespace retrystorm

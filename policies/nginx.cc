@@ -7,9 +7,9 @@
 
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"
-#include "policies/kubernetes.h"
+#include "policies/mesh.h"
 #include "policies/readers.h"
-#include "policies/text_files.h"
+#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -148,15 +148,14 @@ bool add_conditions(Policy& policy, const Node* words) {
       return false;
     }
     if (known == kWords.end()) {
-      policy.note(
-          Note::Level::kError, kRefusedRule, words->line,
+      policy.refuse(
+          words->line,
           shown(word) + " is no condition of proxy_next_upstream: NGINX does not start with it");
-      policy.refused = true;
     } else if (!known->second.empty()) {
       on.append(on.empty() ? "" : "+").append(known->second);
     } else if (word == "non_idempotent") {
-      policy.note(
-          Note::Level::kWarning, "repeats-work", words->line,
+      policy.warn(
+          "repeats-work", words->line,
           "non_idempotent: POST, LOCK and PATCH are sent again, too, though the first server may "
           "have done them");
     } else {
@@ -192,14 +191,14 @@ void settle_time_limit(Policy& policy, const Node* limit) {
   try {
     all = duration_or(std::chrono::seconds(1), limit->text);
   } catch (const std::invalid_argument& error) {
-    policy.note(Note::Level::kError, kRefusedRule, limit->line, shown(error.what()));
+    policy.fault(kRefusedRule, limit->line, shown(error.what()));
     return;
   }
   const Duration one = parse_duration(policy.find("timeout")->value);
   const auto& on = policy.find("retry-on")->value;
   if (all == Duration::zero()) return;
   if (on.find("timeout") != on.npos && one >= all) {
-    policy.note(Note::Level::kWarning, kNoEffect, limit->line,
+    policy.warn(kNoEffect, limit->line,
                 "a try that times out, after " + option_text(one) +
                     ", is never followed by another: the " + option_text(all) +
                     " for the next one are over then");
@@ -227,8 +226,7 @@ void read_settings(Policy& policy, const Directives& all, std::size_t servers,
     policy.assume("max-attempts", std::to_string(servers), why);
   } else if (most == "0") {
     policy.assume("max-attempts", "1", why);
-    policy.note(Note::Level::kNote, kAssumed, policy.line,
-                why + ": read as one server, which is never tried twice");
+    policy.assumed(policy.line, why + ": read as one server, which is never tried twice");
   } else {
     policy.set("max-attempts", most, tries ? tries->line : 0,
                tries ? field_text(*tries) : "proxy_next_upstream_tries: the controller's default");
@@ -282,8 +280,8 @@ class Reader {
       if (is_read) around[each.name] = each;
       if (is_module(each.name.substr(0, end)) && each.name.substr(end) == "pass") pass = &each;
       if (each.name == "include") {
-        file_.notes.push_back({Note::Level::kNote, std::string(kAssumed), each.line,
-                               "include: what is in other files is not read"});
+        file_.note(Note::Level::kNote, kAssumed, each.line,
+                   "include: what is in other files is not read");
       }
     }
     if (pass != nullptr) read_pass(*pass, around, name);
@@ -299,13 +297,12 @@ class Reader {
     for (const auto& [key, node] : around) {
       if (key.starts_with(prefix)) own["proxy_" + key.substr(prefix.size())] = node;
     }
-    Policy policy;
-    policy.line = pass.line;
-    policy.names.push_back("location " + shown(name.empty() ? "/" : name));
     const std::size_t scheme = pass.text.find("://");
     std::string host = scheme == pass.text.npos ? pass.text : pass.text.substr(scheme + 3);
     host = host.substr(0, host.find_first_of("/:"));
-    policy.hosts.push_back(shown(host));
+    Policy policy{.names = {"location " + shown(name.empty() ? "/" : name)},
+                  .line = pass.line,
+                  .hosts = {shown(host)}};
     const auto upstream = upstreams_.find(host);
     if (upstream != upstreams_.end()) {
       read_settings(policy, own, upstream->second,
@@ -365,9 +362,7 @@ PolicyFile read_nginx_ingress(const std::vector<Node>& documents) {
   for (const Node* each : objects_of(documents)) {
     Directives own = annotations_of(*each);
     if (own.empty()) continue;
-    Policy policy;
-    policy.line = own.begin()->second.line;
-    policy.names.push_back(shown(each->text_at({"metadata", "name"})));
+    Policy policy{.names = {name_of(*each)}, .line = own.begin()->second.line};
     // Of the controller: 3 tries.
     own.try_emplace(std::string(kTries.name), scalar_node(kTries.name, "3", 0));
     read_settings(policy, own, 0, "");

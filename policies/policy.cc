@@ -215,6 +215,13 @@ void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
   }
 }
 
+void add_timeouts(Policy& policy) {
+  if (const Setting* found = policy.find("retry-on")) {
+    const Setting on = *found;
+    policy.set("retry-on", on.value + "+timeout", on.line, on.source);
+  }
+}
+
 void note_others(std::vector<Note>& notes, const Node& map,
                  const std::vector<std::string_view>& known, std::string_view what,
                  NameCase name_case) {

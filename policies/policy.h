@@ -1,4 +1,4 @@
-// A retry policy from another program's file, in options of retrystorm.
+// A retry policy from another program's file, in options of retrystorm, and what is wrong with it.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +57,21 @@ struct Policy {
     set(std::move(option), std::move(value), 0, std::move(source));
   }
   void note(Note::Level level, std::string_view rule, std::size_t at, std::string text);
-  void not_modelled(std::size_t at, std::string text) {
-    note(Note::Level::kNote, kNotModelled, at, std::move(text));
+  void fault(std::string_view rule, std::size_t at, std::string text) {
+    note(Note::Level::kError, rule, at, std::move(text));
+  }
+  void warn(std::string_view rule, std::size_t at, std::string text) {
+    note(Note::Level::kWarning, rule, at, std::move(text));
+  }
+  void remark(std::string_view rule, std::size_t at, std::string text) {
+    note(Note::Level::kNote, rule, at, std::move(text));
+  }
+  void assumed(std::size_t at, std::string text) { remark(kAssumed, at, std::move(text)); }
+  void not_modelled(std::size_t at, std::string text) { remark(kNotModelled, at, std::move(text)); }
+  // Notes why the program that reads the file would refuse it.
+  void refuse(std::size_t at, std::string text) {
+    fault(kRefusedRule, at, std::move(text));
+    refused = true;
   }
   const Setting* find(std::string_view option) const;
   void remove(std::string_view option);
@@ -74,6 +87,9 @@ struct PolicyFile {
 
   // Throws BadFile if there are too many, or their notes are.
   void add(Policy policy);
+  void note(Note::Level level, std::string_view rule, std::size_t at, std::string text) {
+    notes.push_back({level, std::string(rule), at, std::move(text)});
+  }
 
   std::size_t all_notes = 0;  // of those that were added
 };
@@ -106,6 +122,9 @@ bool add_field(Policy& policy, const Field& field, const Node* node, std::string
 void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
                 std::string_view program, NameCase name_case = NameCase::kExact);
 
+// Makes timeouts of what is retried, if it is known what is.
+void add_timeouts(Policy& policy);
+
 // Notes each member of a map that is none of these fields. `what` ends the sentence "x is ...".
 void note_others(std::vector<Note>& notes, const Node& map,
                  const std::vector<std::string_view>& known, std::string_view what,
@@ -121,5 +140,20 @@ void finish(PolicyFile& file);
 // The policy as a settings file for `--config`, with the source of each option. Where it is a named
 // strategy, it says so: the bytes of a run are then the same.
 std::string settings_text(const PolicyFile& file, const Policy& policy, std::string_view path);
+
+// The policy's own notes and what follows from its numbers, the most severe first. A refused policy has
+// its own only.
+std::vector<Note> findings_of(const Policy& policy);
+
+// Policies for one host in several parts of a system multiply.
+struct LayeredPolicy {
+  std::string path{};  // of its file
+  const Policy* policy = nullptr;
+};
+struct LayerFinding {
+  LayeredPolicy at{};  // the last of them
+  Note note{};
+};
+std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& policies);
 
 }  // namespace retrystorm

@@ -1,5 +1,5 @@
-// The readers of the formats, one file each. None throws for what a file says: what cannot be read is
-// a note of its policy.
+// Reads a file of any of the formats. Each has a reader in a file of its own, which does not throw for what a file says:
+// what cannot be read is a note of its policy.
 #pragma once
 
 #include <string>
@@ -11,13 +11,6 @@
 
 namespace retrystorm {
 
-// A key of a properties file, or the path of a value in a YAML file, with its value.
-struct Entry {
-  std::string key{};
-  std::string value{};
-  std::size_t line = 0;
-};
-
 // How the program that reads a file would read it, where the file does not tell.
 enum class ReadAs {
   kByContent,
@@ -28,6 +21,16 @@ enum class ReadAs {
   kIstio,        // Gateway API: Istio
   kEnvoyGateway,
 };
+
+// Throws BadFile if the text is none of the kinds that are known, is broken, too large or a template,
+// or has no policy. The message has one line.
+PolicyFile read_policies(std::string_view text, ReadAs as = ReadAs::kByContent);
+
+// The same of a file. Throws UnreadableFile, with the path before the message.
+PolicyFile read_policy_file(const std::string& path, ReadAs as = ReadAs::kByContent);
+
+// The words of --as. Throws std::invalid_argument for another.
+ReadAs parse_read_as(std::string_view word);
 
 // Each says whether the documents are of its kind.
 bool is_grpc(const std::vector<Node>& documents);

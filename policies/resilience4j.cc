@@ -134,8 +134,8 @@ bool set(Policy& policy, const Field& field, const Node* node) {
   if (node == nullptr) return add_field(policy, field, nullptr, kProgram);
   const Node plain = without_placeholder(*node);
   if (plain.text != node->text) {
-    policy.note(Note::Level::kNote, kAssumed, node->line,
-                field_text(*node) + ": its default, " + shown(plain.text) + ", is taken");
+    policy.assumed(node->line,
+                   field_text(*node) + ": its default, " + shown(plain.text) + ", is taken");
   }
   return add_field(policy, field, &plain, kProgram);
 }
@@ -187,8 +187,7 @@ constexpr std::array<const char*, 5> kWaitFields{
     "enableRandomizedWait", "randomizedWaitFactor"};
 
 void note_idle(Policy& policy, const Node& field, const std::string& why) {
-  policy.note(Note::Level::kError, kNoEffect, field.line,
-              field_text(field) + " has no effect: " + why);
+  policy.fault(kNoEffect, field.line, field_text(field) + " has no effect: " + why);
 }
 
 // All waits are those of the first level that has a waitDuration. Four of its fields it takes from its
@@ -257,25 +256,23 @@ void read_waits(Policy& policy, const Instance& instance) {
 
 void read_retry(Policy& policy, const Instance& instance) {
   if (instance.missing != nullptr) {
-    policy.note(
-        Note::Level::kError, kRefusedRule, instance.missing->line,
-        field_text(*instance.missing) + ": there is no such configuration: the start fails");
-    policy.refused = true;
+    policy.refuse(instance.missing->line, field_text(*instance.missing) +
+                                              ": there is no such configuration: the start fails");
   }
   for (const Properties* each : instance.levels) {
     const Node* old = find(each, "maxRetryAttempts");
     if (old == nullptr) continue;
-    policy.note(Note::Level::kError, kDependsOnVersion, old->line,
-                field_text(*old) +
-                    ": removed in resilience4j 2.0.1, and Spring skips unknown names: " +
-                    (instance.inherited("maxAttempts") ? "maxAttempts is in force"
-                                                       : "3 attempts are in force") +
-                    "; the property is maxAttempts");
+    policy.fault(kDependsOnVersion, old->line,
+                 field_text(*old) +
+                     ": removed in resilience4j 2.0.1, and Spring skips unknown names: " +
+                     (instance.inherited("maxAttempts") ? "maxAttempts is in force"
+                                                        : "3 attempts are in force") +
+                     "; the property is maxAttempts");
   }
   const Node* attempts = instance.inherited(kMaxAttempts.name);
   if (set(policy, kMaxAttempts, attempts)) {
-    policy.note(
-        Note::Level::kNote, kDependsOnVersion, attempts->line,
+    policy.remark(
+        kDependsOnVersion, attempts->line,
         "read as 2.x; before 1.7 the key was maxRetryAttempts, and without it there were 3");
   }
   read_waits(policy, instance);
@@ -310,15 +307,16 @@ void read_breaker(Policy& policy, const Instance& instance) {
   }
   for (const char* old : {"ringBufferSizeInClosedState", "ringBufferSizeInHalfOpenState"}) {
     if (const Node* found = instance.inherited(old)) {
-      policy.note(Note::Level::kError, kDependsOnVersion, found->line,
-                  field_text(*found) + ": removed in resilience4j 2.0.1");
+      policy.fault(kDependsOnVersion, found->line,
+                   field_text(*found) + ": removed in resilience4j 2.0.1");
     }
   }
   policy.assume("when-refused", "back-off",
                 "assumed: Retry(CircuitBreaker(...)), so that a refusal is retried, too");
-  policy.note(Note::Level::kNote, kAssumed, policy.find("breaker")->line,
-              "Retry stands around the CircuitBreaker of the same name (annotations in the program "
-              "say which do)");
+  policy.assumed(
+      policy.find("breaker")->line,
+      "Retry stands around the CircuitBreaker of the same name (annotations in the program "
+      "say which do)");
 }
 
 class Reader {
@@ -360,8 +358,7 @@ class Reader {
   }
 
   Policy policy(const std::string& name, const std::string& title, const Instance& instance) const {
-    Policy policy;
-    policy.names.push_back(title);
+    Policy policy{.names = {title}};
     for (const Properties* each : instance.levels) {
       if (policy.line == 0 && !each->empty()) {
         policy.line =

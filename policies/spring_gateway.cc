@@ -67,7 +67,7 @@ std::string conditions(Policy& policy, const Node& arguments) {
     if (known != words.end()) {
       on = (on == "none" ? "" : on + '+').append(known->substr(word.size() + 1));
     } else if (word == "java.util.concurrent.TimeoutException") {
-      policy.note(Note::Level::kWarning, kNoEffect, policy.line,
+      policy.warn(kNoEffect, policy.line,
                   shown(word) +
                       " is not what response-timeout throws (the gateway's own "
                       "TimeoutException is): a timeout is not retried");
@@ -80,10 +80,7 @@ std::string conditions(Policy& policy, const Node& arguments) {
 
 Policy policy_of(const Node& arguments, const std::string& name, std::size_t line,
                  const Node* timeout) {
-  Policy policy;
-  policy.line = line;
-  policy.names.push_back(shown(name));
-  policy.layer = "gateway";
+  Policy policy{.names = {shown(name)}, .line = line, .layer = "gateway"};
   add_field(policy, kRetries, arguments.find(kRetries.name), kProgram);
   const Node* waits = arguments.find("backoff");
   if (arguments.find("firstBackoff") != nullptr) waits = &arguments;

@@ -1,4 +1,5 @@
-// What is in a YAML or JSON file: one tree of texts with the lines where they stand.
+// What is in a file: lines, properties, or of YAML and JSON one tree of texts with the lines where they stand, and
+// Kubernetes' objects in it.
 //
 // The files are hostile: their size, depth, number of nodes and of aliases are bounded, so that none
 // takes more than some tens of megabytes or some seconds. LibYAML gives the events, one for
@@ -8,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
@@ -59,6 +61,13 @@ void check_name(std::string_view name, std::size_t line);
 // A value of a file of lines.
 Node scalar_node(std::string_view name, std::string_view text, std::size_t line);
 
+// A key of a properties file, or the path of a value in a YAML file, with its value.
+struct Entry {
+  std::string key{};
+  std::string value{};
+  std::size_t line = 0;
+};
+
 // JSON without its comments, which some programs take: blanks are in their place.
 std::string without_comments(std::string_view json);
 
@@ -68,5 +77,32 @@ std::vector<Node> parse_yaml(std::string_view text);
 
 // Throws BadFile if the text is not JSON, where its reader wants that: YAML is more than JSON.
 void check_json(std::string_view text);
+
+// Those of a file: its documents, or what is in their lists.
+std::vector<const Node*> objects_of(const std::vector<Node>& documents);
+
+// `group` is the part of apiVersion before the version, with its slash.
+bool is_object(const Node& node, std::string_view group, std::string_view kind);
+
+// "default" if none is given.
+std::string namespace_of(const Node& object);
+
+// The annotations of an object if some of them say what Linkerd retries; else null.
+const Node* linkerd_annotations(const Node& object);
+
+// A host as the control plane sees it: a short name stands for a service of the same namespace.
+std::string full_host(const std::string& host, const Node& object);
+
+// The text of a file that is not longer than `kLongestFile`. Throws UnreadableFile, with the path before
+// the message.
+std::string read_text_file(const std::string& path);
+
+// Calls `take` with each line, without its end, and its number from 1 on.
+void each_line(std::string_view text,
+               const std::function<void(std::string_view line, std::size_t number)>& take);
+
+// The documents of a properties file (`#---` begins another): `=`, `:` or a blank after the key, `\`
+// at the end of a line that goes on, `#` and `!` before comments.
+std::vector<std::vector<Entry>> parse_properties(std::string_view text);
 
 }  // namespace retrystorm

@@ -13,7 +13,7 @@
 #include "common/output/json_text.h"
 #include "common/output/output_queue.h"
 #include "model/base/text.h"
-#include "policies/findings.h"
+#include "policies/policy.h"
 #include "policies/values.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"

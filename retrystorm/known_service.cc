@@ -9,7 +9,7 @@
 
 #include "model/base/text.h"
 #include "policies/policy.h"
-#include "policies/text_files.h"
+#include "policies/tree.h"
 
 namespace retrystorm {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policies/export.h"
-#include "policies/import.h"
+#include "policies/readers.h"
 #include "retrystorm/study_command.h"
 #include "study/strategy_list.h"
 

@@ -9,7 +9,7 @@
 
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
-#include "policies/import.h"
+#include "policies/readers.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
 #include "study/judged_runs.h"

@@ -11,7 +11,7 @@
 #include "model/run/outlook_formulas.h"
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
-#include "simulator/changes.h"
+#include "simulator/scenario_options.h"
 #include "study/cell_answer.h"
 #include "study/notes.h"
 #include "words/words.h"

@@ -9,7 +9,7 @@
 #include "common/output/style.h"
 #include "model/base/text.h"
 #include "policies/policy.h"
-#include "policies/text_files.h"
+#include "policies/tree.h"
 #include "retrystorm/commands.h"
 #include "retrystorm/known_service.h"
 #include "retrystorm/study_command.h"

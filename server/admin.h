@@ -1,18 +1,73 @@
 // The server's admin port: its metrics for Prometheus, the same as JSON, and control commands.
 #pragma once
 
+#include <condition_variable>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 
+#include "common/http/orders.h"
 #include "common/http/page_server.h"
 #include "common/output/report.h"
 #include "model/base/duration.h"
+#include "model/service/service_options.h"
 #include "server/http_server.h"
 #include "server/options.h"
-#include "server/service_control.h"
 
 namespace retrystorm {
+
+// Keeps the service's configuration, the changes made since, and the current outage, and applies
+// all three to the server. An outage ends automatically after its longest time, in case the client
+// that began it is gone. If the port is in use when the server has to listen again, it tries again
+// every second. All members may be called from any thread.
+class ServiceControl {
+ public:
+  // `server` must outlive this object.
+  ServiceControl(const ServiceOptions& configured, HttpServer& server);
+  ~ServiceControl();
+
+  ServiceControl(const ServiceControl&) = delete;
+  ServiceControl& operator=(const ServiceControl&) = delete;
+
+  // Both take orders, one per line (see orders.h), and accept either all of them or none. They
+  // throw std::invalid_argument with a readable message if one cannot be carried out. `check` only
+  // validates the orders.
+  void check(const std::string& orders) const;
+  // Throws std::runtime_error if the server cannot listen again after a restart or a drop.
+  void carry_out(const std::string& orders);
+
+  // The settings with the changes and the outage.
+  ServiceOptions in_force() const;
+
+ private:
+  struct State {
+    ServiceOptions configured;
+    Conditions conditions{};
+    std::optional<Disturbance> outage{};
+    TimePoint outage_ends = TimePoint::max();  // the latest possible end
+
+    ServiceOptions in_force() const;
+    void end_outage();
+    // Applies one order to this state. Returns true if the server must be restarted.
+    bool take(const std::string& order);
+  };
+
+  // Both need the mutex held.
+  void enforce(const State& next, bool restart);
+  void listen();
+
+  void watch();  // runs on `thread_`
+
+  HttpServer& server_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_;
+  TimePoint listens_again_ = TimePoint::max();  // when to try again
+  bool end_ = false;
+  std::thread thread_;
+};
 
 // The metrics in Prometheus' text format. `totals` counts since the start. `upstream`: null if it calls nobody.
 std::string server_metrics(const ServerInterval& totals, const Upstream* upstream = nullptr);

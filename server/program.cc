@@ -1,7 +1,11 @@
-#include "server/program.h"
+// ./server: the service that its clients' retries can overload.
+#include "common/cli/program.h"
 
+#include <condition_variable>
 #include <iostream>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <optional>
 #include <random>
 #include <thread>
@@ -15,12 +19,79 @@
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 #include "common/output/report.h"
+#include "model/base/duration.h"
+#include "model/service/service_observer.h"
 #include "server/admin.h"
 #include "server/http_server.h"
-#include "server/reporter.h"
+#include "server/options.h"
 
 namespace retrystorm {
 namespace {
+
+// Reports the state of the service at regular intervals, from its construction to its destruction, on a separate thread.
+class Reporter {
+ public:
+  // The server and the observers must outlive the reporter. Only the reporter may use the observers
+  // during its lifetime.
+  Reporter(HttpServer& server, Duration interval, std::vector<ServiceObserver*> observers)
+      : server_(server),
+        interval_(interval),
+        observers_(std::move(observers)),
+        start_(Clock::now()),
+        last_(start_),
+        thread_(&Reporter::run, this) {}
+
+  ~Reporter() {
+    {
+      const std::scoped_lock lock(mutex_);
+      end_ = true;
+    }
+    ending_.notify_all();
+    thread_.join();
+  }
+
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    TimePoint next = start_;
+    while (true) {
+      // A server that was suspended skips the missed reports instead of printing them all at once.
+      do next = saturating_add(next, interval_);
+      while (next <= Clock::now());
+      while (!end_ && Clock::now() < next) {
+        ending_.wait_until(lock, bounded(next));
+      }
+      if (end_) return;
+      // Unlocked, so that slow observers do not delay the end of the program.
+      lock.unlock();
+      try {
+        report(Clock::now());
+      } catch (const std::bad_alloc&) {
+        // Out of memory: this report is skipped.
+      }
+      lock.lock();
+    }
+  }
+
+  void report(TimePoint now) {
+    const ServerInterval interval = server_.take_interval();
+    for (ServiceObserver* each : observers_) each->on_interval(now - start_, now - last_, interval);
+    last_ = now;
+  }
+
+  HttpServer& server_;
+  const Duration interval_;
+  const std::vector<ServiceObserver*> observers_;
+  const TimePoint start_;
+  TimePoint last_;
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  bool end_ = false;
+  std::thread thread_;
+};
 
 // A line for each callee, after that of the service.
 class CallsJsonReport final : public ServiceObserver {
@@ -50,8 +121,7 @@ class CallsJsonReport final : public ServiceObserver {
   std::vector<Counts> before_;
 };
 
-}  // namespace
-
+// Throws std::invalid_argument if options contradict each other.
 void check_command_line(const Invocation&, const ServerOptions& options) {
   Contradictions wrong;
   wrong.attempt([&] { check(options.service); });
@@ -64,6 +134,8 @@ void check_command_line(const Invocation&, const ServerOptions& options) {
   wrong.refuse();
 }
 
+// Serves requests until a signal ends the program. Returns the exit code. Throws std::runtime_error
+// with a readable message if it cannot start or continue.
 int serve(const Invocation& invocation, const ServerOptions& asked) {
   UpstreamSettings upstream = make_upstream(asked.calls);
   ServerOptions options = asked;
@@ -108,4 +180,13 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   return written ? code : 1;
 }
 
+}  // namespace
 }  // namespace retrystorm
+
+int main(int argc, char** argv) {
+  using namespace retrystorm;
+  return run_program<ServerOptions>(
+      "An HTTP service that slows down exponentially once too many requests are in it. A connection "
+      "carries one request, unless its client asks to keep it (HTTP/1.1 only).",
+      "try a lower --max-connections", argc, argv, add_server_options, serve, check_command_line);
+}

@@ -20,7 +20,6 @@
 #include "model/run/run_phases.h"
 #include "model/run/workload.h"
 #include "simulator/caller.h"
-#include "simulator/memory_hints.h"
 #include "simulator/wait_calendar.h"
 
 namespace retrystorm {

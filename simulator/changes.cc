@@ -1,5 +1,3 @@
-#include "simulator/changes.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "simulator/graph/topology_options.h"
+#include "simulator/scenario_options.h"
 
 namespace retrystorm {
 namespace {

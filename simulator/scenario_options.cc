@@ -9,9 +9,7 @@
 
 #include "model/run/recovery.h"
 #include "simulator/calls.h"
-#include "simulator/changes.h"
-#include "simulator/graph/graph_outlook.h"
-#include "simulator/graph/overruled_options.h"
+#include "simulator/graph/topology_options.h"
 
 namespace retrystorm {
 namespace {

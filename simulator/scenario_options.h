@@ -61,4 +61,9 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options);
 // Estimates the peak memory of one run of the scenario, in bytes.
 double memory_needed(const Scenario& scenario);
 
+// Ordered by time. At the same time, the beginning and the end of the outage come first. The
+// services have their configured size and are not scaled yet. Throws std::invalid_argument with a
+// readable message if an action does not fit this service, as NoEffect if it does nothing to it.
+std::vector<Change> changes(const ScenarioOptions& options);
+
 }  // namespace retrystorm

@@ -1,6 +1,7 @@
-// A simulated server: its kernel's accept queue, and its service.
+// A simulated server: its kernel's accept queue, its limit on resets of HTTP/2 streams, and its service.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,18 +10,106 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/queues.h"
 #include "model/run/counts.h"
 #include "model/run/request_trace.h"
 #include "model/service/service.h"
 #include "model/service/service_observer.h"
 #include "model/service/service_options.h"
-#include "simulator/accept_queue.h"
-#include "simulator/attempt_places.h"
 #include "simulator/caller.h"
-#include "simulator/memory_hints.h"
-#include "simulator/reset_limit.h"
+#include "simulator/syn_repeats.h"
 
 namespace retrystorm {
+
+// Models the parts of the kernel that affect the result: a queue of backlog + 1 connections. It
+// keeps filling while the server is stopped. Connections stay in it after their client has hung up.
+// When it is full, further SYNs are dropped.
+class AcceptQueue {
+ public:
+  // The client's kernel repeats a dropped SYN (see `SynRepeats`).
+  AcceptQueue(std::size_t backlog, std::size_t syn_linear_timeouts, Duration patience)
+      : backlog_(backlog), repeats_(syn_linear_timeouts, patience) {}
+
+  bool empty() const { return queue_.empty(); }
+  // The SYNs, and their repeats, for which there was no room.
+  std::uint64_t dropped() const { return dropped_; }
+  // The connections in it, oldest first.
+  const Fifo<Attempt>& waiting() const { return queue_; }
+
+  // Returns true if there was room for the SYN, or for its repeat number `sent`. Otherwise it will
+  // be repeated.
+  bool connect(TimePoint now, const Attempt& attempt, std::uint32_t sent = 0) {
+    if (queue_.size() > backlog_) {
+      ++dropped_;
+      repeats_.drop(now, attempt, sent);
+      return false;
+    }
+    queue_.push(attempt);
+    return true;
+  }
+
+  // Takes the oldest connection. The queue must not be empty.
+  Attempt accept() {
+    const Attempt attempt = queue_.front();
+    queue_.pop();
+    return attempt;
+  }
+
+  // Dropped SYNs. When one is due, call `connect` unless its client has hung up.
+  SynRepeats& repeats() { return repeats_; }
+  const SynRepeats& repeats() const { return repeats_; }
+
+ private:
+  std::size_t backlog_;
+  Fifo<Attempt> queue_;
+  std::uint64_t dropped_ = 0;
+  SynRepeats repeats_;
+};
+
+// A token bucket for each process of clients, as nghttp2 has one for each connection (CVE-2023-44487). Times
+// passed in never decrease.
+class ResetLimit {
+ public:
+  // `most`: resets at once. `rate`: further ones a second.
+  ResetLimit(std::size_t most, double rate) : most_(static_cast<double>(most)), rate_(rate) {}
+
+  // Takes up to `count` resets of a process. Returns how many; if that is less, its connections are closed, and new
+  // ones begin with a full bucket.
+  std::size_t take(TimePoint now, std::uint32_t process, std::size_t count) {
+    if (process >= buckets_.size()) buckets_.resize(process + 1, {most_, now});
+    Bucket& bucket = buckets_[process];
+    bucket.left = std::min(most_, bucket.left + rate_ * to_seconds(now - bucket.since));
+    bucket.since = now;
+    const auto taken = std::min(count, static_cast<std::size_t>(bucket.left));
+    bucket.left = taken < count ? most_ : bucket.left - static_cast<double>(taken);
+    return taken;
+  }
+
+ private:
+  struct Bucket {
+    double left;
+    TimePoint since;
+  };
+
+  double most_, rate_;
+  std::vector<Bucket> buckets_;  // by process
+};
+
+// `stale`: of these, those whose caller has gone. A frozen service has attempts, too.
+struct AttemptPlaces {
+  struct Place {
+    std::size_t all = 0, stale = 0;
+  };
+
+  std::size_t at_caller =
+      0;  // in line for a connection, or the accept queue had no room for the SYN
+  Place accept_queue{};
+  Place buffers{};  // sent on accepted connections, and not read
+  Place service{};  // waiting for it, or being served
+};
+
+// Gets the time since the start, and the places of each service.
+using PlacesObserver = std::function<void(Duration t, const std::vector<AttemptPlaces>& services)>;
 
 // What a service does for a request besides its own work.
 class Callees {

@@ -15,7 +15,6 @@
 #include "model/run/request_trace.h"
 #include "model/run/run_recorder.h"
 #include "model/service/service_observer.h"
-#include "simulator/attempt_places.h"
 #include "simulator/clients.h"
 #include "simulator/event_loop.h"
 #include "simulator/graph/graph.h"

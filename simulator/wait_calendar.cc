@@ -1,9 +1,12 @@
 #include "simulator/wait_calendar.h"
 
 #include <bit>
+#include <cstdint>
 #include <utility>
 
-#include "simulator/memory_hints.h"
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace retrystorm {
 namespace {
@@ -23,6 +26,16 @@ struct Later {
 };
 
 }  // namespace
+
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kPage = 1 << 21;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t aligned = (begin + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (begin + bytes) / kPage * kPage;
+  if (aligned < end) madvise(reinterpret_cast<void*>(aligned), end - aligned, MADV_HUGEPAGE);
+#endif
+}
 
 WaitCalendar::WaitCalendar(TimePoint start, TimePoint end, std::size_t expected)
     : start_(start), end_(end), current_start_(start) {

@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/queues.h"
 
 namespace retrystorm {
+
+// Requests large pages, which speed up random access. Call before the memory's first use. Does
+// nothing where there are no large pages.
+void prefer_large_pages(void* memory, std::size_t bytes);
 
 // A calendar queue (Brown 1988) for a run with a known end. Time is divided into buckets of equal
 // width, and only the current bucket is sorted. Waits that end after the run are not stored.

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "client/dashboard/assets.h"
 #include "common/http/page_server.h"
 #include "model/retry/retry_settings.h"
 

@@ -1,19 +1,49 @@
-// Sends the server orders over its admin port: outages and actions.
+// Sends the server orders over its admin port, outages and actions, and asks it for its status once a second.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "client/server_status.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
+
+// Polls on a separate thread, so that a server that is frozen, gone or without a status blocks
+// nobody.
+class ServerMonitor {
+ public:
+  // `url` must answer with a JSON object that has `concurrency` and `last_delay_s`.
+  explicit ServerMonitor(const Url& url);
+  ~ServerMonitor();
+
+  ServerMonitor(const ServerMonitor&) = delete;
+  ServerMonitor& operator=(const ServerMonitor&) = delete;
+
+  // Empty if the server did not answer the last time. Safe from any thread.
+  std::optional<ServerStatus> status() const;
+
+ private:
+  void run();
+  std::optional<ServerStatus> ask();
+
+  const HttpRequest request_;
+  HttpClient client_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable end_wanted_;
+  bool end_ = false;
+  std::optional<ServerStatus> status_;
+  std::thread thread_;
+};
 
 // A separate thread sends the orders one after the other, in the order in which they were given. A
 // frozen server gets them when it wakes, and does not block the caller until then.

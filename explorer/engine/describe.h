@@ -1,4 +1,4 @@
-// Describes the options that the page's reader has set, without a run.
+// The experiment's options for the page, made from their declarations; and describes those that the page's reader has set, without a run.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,10 @@
 #include "study/named_options.h"
 
 namespace retrystorm {
+
+// Returns {"options": [...], "strategies": [...]}, and of services behind services {"node": [names of the options of
+// each service], "edge": [those of its calls of another], "of_one_service": [those of a service that are not as in "options"]}.
+nlohmann::ordered_json catalogue();
 
 // Reads {"name": "text", ...}. Throws std::invalid_argument if it is anything else.
 NamedOptions read_given(const nlohmann::ordered_json& json);

@@ -20,7 +20,6 @@
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "explorer/engine/describe.h"
-#include "explorer/engine/knobs.h"
 #include "explorer/engine/results.h"
 #include "explorer/engine/services.h"
 #include "model/base/text.h"

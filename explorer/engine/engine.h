@@ -9,7 +9,7 @@ namespace retrystorm {
 // Answers {"ask": WHAT, ...}, or returns {"error": SENTENCE}. Throws nothing. `given`: options by
 // name (see describe.h), of a service "api.workers" (see services.h). `seed` and `seeds`: whole numbers, or their texts.
 //
-//   catalogue                      the options and the named strategies (see knobs.h)
+//   catalogue                      the options and the named strategies (see describe.h)
 //   describe   given seed          what is known without a run (see describe.h)
 //   run        given seed          one run: {"client": [...], "server": [...]}, the objects of its
 //                                  JSON Lines, an interval a second (longer for a long run),
@@ -17,7 +17,7 @@ namespace retrystorm {
 //                                  {"outlook": {"line": text, "lines": [[label, figure], ...], "figures": {...}}}:
 //                                  the outlook, computed before the run, and {"places": {"t": [...],
 //                                  "services": [{name: [...]}, ...]}}: where the attempts of each service's
-//                                  callers lie at these times (see simulator/attempt_places.h), also while
+//                                  callers lie at these times (see simulator/server_node.h), also while
 //                                  it is frozen. {"graph"}: services behind services, their windows and
 //                                  which of them died; null if there is one
 //   lines      given seed          the same as the text that `simulate` writes to --json (without

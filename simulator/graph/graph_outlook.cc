@@ -1,5 +1,3 @@
-#include "simulator/graph/graph_outlook.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 
 #include "model/base/duration.h"
 #include "model/run/outlook.h"
+#include "simulator/graph/topology_options.h"
 
 namespace retrystorm {
 namespace {

@@ -1,4 +1,3 @@
-#include "simulator/graph/overruled_options.h"
 
 #include <map>
 #include <set>

@@ -6,7 +6,6 @@
 
 #include "model/base/text.h"
 #include "model/graph/topology.h"
-#include "simulator/graph/overruled_options.h"
 
 namespace retrystorm {
 namespace {

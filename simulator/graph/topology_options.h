@@ -1,7 +1,8 @@
-// Services behind services, as the user gives them.
+// Services behind services, as the user gives them, and what can be said about them before the run begins.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
+#include "model/base/statement.h"
 #include "model/graph/topology.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
@@ -74,5 +76,31 @@ Topology make_topology(const GraphOptions& graph, const ServiceOptions& service,
 // The number of the service with this name; the last one if it is empty. Throws std::invalid_argument
 // with a readable message, which begins with `option`, if there is none.
 std::size_t find_node(const Topology& topology, std::string_view name, std::string_view option);
+
+// Computed from means, as if nothing ever waited for a worker.
+struct GraphOutlook {
+  // What each service can do and is asked for, and how often one may be called. The first value of each is its name.
+  Statements figures{};
+  // Services that cannot do what is wanted, and callers that give up while what they called still tries.
+  Statements warnings{};
+};
+
+// `load`: the clients' requests a second. `disturbed`: the service that has the outage.
+GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double load);
+
+// Adds the options of `asked`, those of the command line, that have no effect on any caller of a topology whose
+// clients have sections in its file: because the sections set them, or as they have none on clients of that kind.
+void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
+                 const TopologyFile& file);
+
+// Adds the options of `asked` about retries and hedges that no caller takes: with this `--retry-at` only some retry, and
+// their sections set the options. `file`: empty for a chain.
+void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
+                 const TopologyFile& file, const std::string& retry_at,
+                 const std::function<bool(const GraphEdge& edge)>& retries);
+
+// Adds the options of services, those of the command line, that each service of the file sets itself.
+void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
+                 const TopologyFile& file);
 
 }  // namespace retrystorm

@@ -1,8 +1,7 @@
 // Which verdicts are taken back, because there was no outage or it may go on.
-#include "client/outage/doubts.h"
-
 #include <gtest/gtest.h>
 
+#include "client/experiment.h"
 #include "tests/support/facts.h"
 
 namespace retrystorm {

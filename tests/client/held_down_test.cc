@@ -1,10 +1,9 @@
-#include "client/held_down.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "client/server_status.h"
 #include "common/output/report.h"
 #include "server/admin.h"
 #include "tests/support/facts.h"

@@ -1,11 +1,10 @@
-#include "explorer/engine/knobs.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 #include <vector>
 
+#include "explorer/engine/describe.h"
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
 

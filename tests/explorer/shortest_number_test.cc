@@ -1,5 +1,3 @@
-#include "explorer/engine/shortest_number.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -10,6 +8,8 @@
 #include <limits>
 #include <random>
 #include <string>
+
+#include "explorer/engine/standard_library.h"
 
 namespace retrystorm {
 namespace {

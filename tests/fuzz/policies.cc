@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "policies/findings.h"
-#include "policies/import.h"
+#include "policies/policy.h"
+#include "policies/readers.h"
 #include "simulator/scenario_options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

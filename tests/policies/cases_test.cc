@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "policies/findings.h"
-#include "policies/import.h"
+#include "policies/policy.h"
+#include "policies/readers.h"
 #include "simulator/scenario_options.h"
 #include "tests/support/temp_dir.h"
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "explorer/engine/knobs.h"
+#include "explorer/engine/describe.h"
 #include "model/base/random.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
-#include "policies/findings.h"
-#include "policies/import.h"
+#include "policies/policy.h"
+#include "policies/readers.h"
 #include "tests/support/facts.h"
 
 namespace retrystorm::test {

@@ -1,4 +1,6 @@
 // What readers of other programs' policies bound, and what no file of tests/policies/cases shows.
+#include "policies/readers.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/findings.h"
-#include "policies/import.h"
+#include "policies/policy.h"
 #include "policies/values.h"
 
 namespace retrystorm::test {

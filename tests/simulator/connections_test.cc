@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "simulator/reset_limit.h"
 #include "simulator/scenario_options.h"
+#include "simulator/server_node.h"
 #include "simulator/simulation.h"
 #include "tests/support/scenario_settings.h"
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "simulator/changes.h"
 #include "simulator/graph/topology_file.h"
 #include "simulator/graph/topology_options.h"
 #include "simulator/scenario_options.h"
