@@ -269,13 +269,10 @@ class Reader {
   }
 
   static void read_limits(Policy& policy, const Node& breakers) {
-    const Node* thresholds = breakers.find("thresholds");
     const Node* first = nullptr;
-    if (thresholds != nullptr && thresholds->is_list()) {
-      for (const Node& each : thresholds->children) {
-        const Node* priority = each.find("priority");
-        if (first == nullptr && (priority == nullptr || priority->text == "DEFAULT")) first = &each;
-      }
+    for (const Node& each : breakers.items({"thresholds"})) {
+      const Node* priority = each.find("priority");
+      if (first == nullptr && (priority == nullptr || priority->text == "DEFAULT")) first = &each;
     }
     const Node none;
     const Node& from = first == nullptr ? none : *first;

@@ -124,9 +124,7 @@ class Reader {
   static std::vector<const Node*> targets_of(const Node& object) {
     std::vector<const Node*> targets;
     if (const Node* one = object.at({"spec", "targetRef"})) targets.push_back(one);
-    if (const Node* list = object.at({"spec", "targetRefs"})) {
-      for (const Node& each : list->children) targets.push_back(&each);
-    }
+    for (const Node& each : object.items({"spec", "targetRefs"})) targets.push_back(&each);
     return targets;
   }
 
@@ -134,36 +132,28 @@ class Reader {
     const std::string name = route.text_at({"metadata", "name"});
     const Node* traffic = policy_for("HTTPRoute", name, namespace_of(route));
     bool mesh = false;
-    if (const Node* parents = route.at({"spec", "parentRefs"})) {
-      for (const Node& each : parents->children) {
-        mesh |= each.text_at({"kind"}) == "Service";
-        const std::string space = each.text_at({"namespace"});
-        const Node* gateways = policy_for("Gateway", each.text_at({"name"}),
-                                          space.empty() ? namespace_of(route) : space);
-        if (traffic == nullptr) traffic = gateways;
-      }
+    for (const Node& each : route.items({"spec", "parentRefs"})) {
+      mesh |= each.text_at({"kind"}) == "Service";
+      const std::string space = each.text_at({"namespace"});
+      const Node* gateways = policy_for("Gateway", each.text_at({"name"}),
+                                        space.empty() ? namespace_of(route) : space);
+      if (traffic == nullptr) traffic = gateways;
     }
-    const Node* rules = route.at({"spec", "rules"});
-    if (rules == nullptr || !rules->is_list()) return;
     std::size_t number = 0;
-    for (const Node& rule : rules->children) {
+    for (const Node& rule : route.items({"spec", "rules"})) {
       Policy policy{.names = {shown(name) + rule_name(rule, ++number)},
                     .line = rule.line,
                     .layer = mesh ? "mesh" : "gateway"};
-      if (const Node* backends = rule.find("backendRefs")) {
-        for (const Node& each : backends->children) {
-          policy.hosts.push_back(shown(full_host(each.text_at({"name"}), route)));
-        }
+      for (const Node& each : rule.items({"backendRefs"})) {
+        policy.hosts.push_back(shown(full_host(each.text_at({"name"}), route)));
       }
       read_rule(std::move(policy), rule, traffic);
     }
   }
 
   static std::string rule_name(const Node& rule, std::size_t number) {
-    const Node* matches = rule.find("matches");
-    const std::string path = matches == nullptr || !matches->is_list() || matches->children.empty()
-                                 ? ""
-                                 : matches->children.front().text_at({"path", "value"});
+    const auto& matches = rule.items({"matches"});
+    const std::string path = matches.empty() ? "" : matches.front().text_at({"path", "value"});
     return path.empty() ? " rule " + std::to_string(number) : ' ' + shown(path);
   }
 
@@ -248,13 +238,10 @@ class Reader {
     if (each != nullptr) {
       note_others(policy.notes, *each, {"timeout", "backOff"},
                   "no field of perRetry: the API server drops it");
-      if (const Node* timeout = each->find(kTryTimeout.name)) {
-        add_field(policy, kTryTimeout, timeout, kEnvoy);
-      }
     }
+    add_field(policy, kTryTimeout, retry.at({"perRetry", kTryTimeout.name}), kEnvoy);
     add_fields(policy, kWaits, retry.at({"perRetry", "backOff"}), kEnvoy);
-    const Node* request = spec->at({"timeout", "http", "requestTimeout"});
-    if (request != nullptr) add_field(policy, kRequestTimeout, request, kEnvoy);
+    add_field(policy, kRequestTimeout, spec->at({"timeout", "http", "requestTimeout"}), kEnvoy);
     settle(policy);
     const Node* triggers = retry.at({"retryOn", "triggers"});
     const Node* codes = retry.at({"retryOn", "httpStatusCodes"});

@@ -85,9 +85,7 @@ class Reader {
     check_names(config_, {"loadBalancingPolicy", "loadBalancingConfig", "methodConfig",
                           "retryThrottling", "healthCheckConfig", "connectionScaling"});
     std::set<std::string> taken;
-    if (const Node* methods = config_.find("methodConfig"); methods && methods->is_list()) {
-      for (const Node& each : methods->children) read_method(each, taken);
-    }
+    for (const Node& each : config_.items({"methodConfig"})) read_method(each, taken);
     say_how_it_was_read();
     if (!gapic_ && refusal_line_ > 0) {
       for (Policy& each : file_.policies) each.refused = true;
@@ -97,14 +95,9 @@ class Reader {
 
  private:
   bool is_google() const {
-    const Node* methods = config_.find("methodConfig");
-    if (methods == nullptr) return false;
-    for (const Node& method : methods->children) {
-      const Node* names = method.find("name");
-      if (names == nullptr) continue;
-      for (const Node& name : names->children) {
-        const Node* service = name.find("service");
-        if (service != nullptr && service->text.starts_with("google.")) return true;
+    for (const Node& method : config_.items({"methodConfig"})) {
+      for (const Node& name : method.items({"name"})) {
+        if (name.text_at({"service"}).starts_with("google.")) return true;
       }
     }
     return false;
@@ -148,9 +141,7 @@ class Reader {
 
   std::vector<std::string> names_of(const Node& method, std::set<std::string>& taken) {
     std::vector<std::string> names;
-    const Node* list = method.find("name");
-    if (list == nullptr || !list->is_list()) return names;
-    for (const Node& each : list->children) {
+    for (const Node& each : method.items({"name"})) {
       const Node* service = each.find("service");
       const Node* rpc = each.find("method");
       const bool has_service = service != nullptr && !service->text.empty();
@@ -203,12 +194,11 @@ class Reader {
                  "maxAttempts counts the first attempt, too");
     }
     add_field(policy, kHedgingDelay, hedging.find(kHedgingDelay.name), kChannel);
-    const Node* codes = hedging.find("nonFatalStatusCodes");
-    if (codes == nullptr || !codes->is_list() || codes->children.empty()) {
+    if (hedging.items({"nonFatalStatusCodes"}).empty()) {
       policy.assume("retry-on", "none",
                     "no nonFatalStatusCodes: the first failure ends the request");
     } else {
-      read_code_list(policy, *codes);
+      read_code_list(policy, *hedging.find("nonFatalStatusCodes"));
     }
     read_throttling(policy);
     policy.not_modelled(0, "the server's pushback (grpc-retry-pushback-ms), transparent retries");
@@ -246,13 +236,12 @@ class Reader {
       policy.assume("jitter", "proportional:0.2", "gRPC's waits vary by 20 %");
     }
     read_codes(policy, retry);
-    if (const Node* own = retry.find(kAttemptTimeout.name)) {
-      if (add_field(policy, kAttemptTimeout, own, kChannel)) {
-        policy.remark(
-            kDependsOnVersion, own->line,
-            "perAttemptRecvTimeout: only gRPC for Java has it; with it a timeout is retried");
-        add_timeouts(policy);
-      }
+    const Node* own = retry.find(kAttemptTimeout.name);
+    if (add_field(policy, kAttemptTimeout, own, kChannel)) {
+      policy.remark(
+          kDependsOnVersion, own->line,
+          "perAttemptRecvTimeout: only gRPC for Java has it; with it a timeout is retried");
+      add_timeouts(policy);
     }
     if (!gapic_) {
       read_throttling(policy);
@@ -303,13 +292,11 @@ class Reader {
 
   void read_codes(Policy& policy, const Node& retry) {
     const Node* codes = retry.find("retryableStatusCodes");
-    if (codes == nullptr || !codes->is_list() || codes->children.empty()) {
-      refuse(codes != nullptr ? codes->line : retry.line,
-             "retryableStatusCodes is missing or empty: this retryPolicy retries nothing");
-      policy.set("retry-on", "none", codes != nullptr ? codes->line : retry.line,
-                 "no retryableStatusCodes");
-      policy.warn(kNoEffect, codes != nullptr ? codes->line : retry.line,
-                  "retryableStatusCodes is missing or empty: nothing is retried");
+    if (retry.items({"retryableStatusCodes"}).empty()) {
+      const std::size_t line = codes != nullptr ? codes->line : retry.line;
+      refuse(line, "retryableStatusCodes is missing or empty: this retryPolicy retries nothing");
+      policy.set("retry-on", "none", line, "no retryableStatusCodes");
+      policy.warn(kNoEffect, line, "retryableStatusCodes is missing or empty: nothing is retried");
       return;
     }
     read_code_list(policy, *codes);

@@ -71,9 +71,7 @@ class Reader {
   // The protocol of a port is its appProtocol, or its name before a dash.
   void add_service(const Node& object) {
     knows_protocols_ = true;
-    const Node* ports = object.at({"spec", "ports"});
-    if (ports == nullptr) return;
-    for (const Node& each : ports->children) {
+    for (const Node& each : object.items({"spec", "ports"})) {
       const Node* told = each.find({"appProtocol", "name"});
       if (told == nullptr || told->text.substr(0, told->text.find('-')) != "grpc") continue;
       grpc_.insert(full_host(object.text_at({"metadata", "name"}), object));
@@ -84,11 +82,8 @@ class Reader {
     const std::string host = object.text_at({"spec", "host"});
     if (host.empty()) return;
     Rule rule{.object = &object, .policy = object.at({"spec", "trafficPolicy"})};
-    if (const Node* subsets = object.at({"spec", "subsets"}); subsets && subsets->is_list()) {
-      for (const Node& each : subsets->children) {
-        if (const Node* own = each.find("trafficPolicy"))
-          rule.subsets[each.text_at({"name"})] = own;
-      }
+    for (const Node& each : object.items({"spec", "subsets"})) {
+      if (const Node* own = each.find("trafficPolicy")) rule.subsets[each.text_at({"name"})] = own;
     }
     rules_.emplace(full_host(host, object), rule);
   }
@@ -102,10 +97,8 @@ class Reader {
   }
 
   void read_service(const Node& service) {
-    const Node* routes = service.at({"spec", "http"});
-    if (routes == nullptr || !routes->is_list()) return;
     std::size_t number = 0;
-    for (const Node& each : routes->children) {
+    for (const Node& each : service.items({"spec", "http"})) {
       ++number;
       if (each.is_map()) read_route(service, each, number);
     }
@@ -115,9 +108,8 @@ class Reader {
     std::string name = shown(service.text_at({"metadata", "name"}));
     const std::string own = route.text_at({"name"});
     if (!own.empty()) return name + '/' + shown(own);
-    const Node* matches = route.find("match");
-    if (matches != nullptr && matches->is_list() && !matches->children.empty()) {
-      const Node* uri = matches->children.front().find("uri");
+    if (const auto& matches = route.items({"match"}); !matches.empty()) {
+      const Node* uri = matches.front().find("uri");
       if (uri != nullptr && uri->is_map() && !uri->children.empty()) {
         return name + ' ' + shown(uri->children.front().text);
       }
@@ -158,8 +150,8 @@ class Reader {
       set_default_retries(policy);
     }
     note_faults(policy, route);
-    if (const Node* matches = route.find("match")) {
-      for (const Node& each : matches->children) check_method(policy, each.at({"method", "exact"}));
+    for (const Node& each : route.items({"match"})) {
+      check_method(policy, each.at({"method", "exact"}));
     }
     const std::string subset =
         destinations->children.empty()

@@ -116,9 +116,7 @@ void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
 
 // Which answers are failures, if the route says it.
 void read_classes(Policy& policy, const Node& route) {
-  const Node* classes = route.find("responseClasses");
-  if (classes == nullptr || !classes->is_list()) return;
-  for (const Node& each : classes->children) {
+  for (const Node& each : route.items({"responseClasses"})) {
     note_others(policy.notes, each, {"condition", "isFailure"},
                 "no field of responseClasses: the API server drops it");
     const std::string least = each.text_at({"condition", "status", "min"}),
@@ -147,11 +145,9 @@ void warn_of_small_ratio(Policy& policy) {
 }
 
 void read_profile(PolicyFile& file, const Node& object) {
-  const Node* routes = object.at({"spec", "routes"});
   const Node* budget = object.at({"spec", "retryBudget"});
-  if (routes == nullptr || !routes->is_list()) return;
   const std::string host = object.text_at({"metadata", "name"});
-  for (const Node& route : routes->children) {
+  for (const Node& route : object.items({"spec", "routes"})) {
     Policy policy{.names = {shown(route.text_at({"name"}))},
                   .line = route.line,
                   .hosts = {shown(host)},

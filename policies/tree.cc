@@ -312,6 +312,12 @@ const Node* Node::at(std::initializer_list<std::string_view> path) const {
   return node;
 }
 
+const std::vector<Node>& Node::items(std::initializer_list<std::string_view> path) const {
+  static const std::vector<Node> kNone;
+  const Node* found = at(path);
+  return found != nullptr && found->is_list() ? found->children : kNone;
+}
+
 std::string Node::text_at(std::initializer_list<std::string_view> path) const {
   const Node* found = at(path);
   return found != nullptr && found->is_scalar() ? found->text.substr(0, kLongestName) : "";

@@ -51,6 +51,8 @@ struct Node {
   const Node* find(std::string_view key, NameCase name_case) const;
   // The member at the end of this path of names; null if there is none.
   const Node* at(std::initializer_list<std::string_view> path) const;
+  // The elements of the list there; none if there is no list.
+  const std::vector<Node>& items(std::initializer_list<std::string_view> path) const;
   // The text of a scalar there, a name or a number: at most `kLongestName` of it. Empty if there is none.
   std::string text_at(std::initializer_list<std::string_view> path) const;
 };

@@ -6,39 +6,20 @@
 #include <utility>
 
 namespace retrystorm {
-namespace {
-
-constexpr int kUnavailable = 503;
-
-}  // namespace
 
 // The calls of a group. Its threads may outlive the request.
 struct PlanRunner::AtOnce {
   std::mutex mutex;
   std::condition_variable changed;
-  std::size_t under_way = 0;
-  std::size_t required = 0, succeeded = 0, failed = 0;  // of those that may not fail
-  Answer failure{};                                     // the last one
+  CallsAtOnce calls;
+  Answer failure{};  // the last one of those that may not fail
   std::shared_ptr<LetGo> let_go;
 
   void end(bool optional, const Failure& result) {
     const std::scoped_lock lock(mutex);
-    --under_way;
-    if (!optional) ++(result ? failed : succeeded);
+    calls.end(optional, result.has_value());
     if (!optional && result) failure = *result;
     changed.notify_one();
-  }
-
-  // Have the calls succeeded? Empty as long as that is open.
-  std::optional<bool> result(const OnFailure& rule) const {
-    const bool some_suffice = rule.kind == OnFailure::Kind::kNeed && required > 0;
-    const std::size_t need = some_suffice ? std::min(rule.need, required) : required;
-    if (failed > required - need) {
-      if (rule.kind == OnFailure::Kind::kAll && under_way > 0) return std::nullopt;
-      return false;
-    }
-    if (under_way == 0 || (some_suffice && succeeded >= need)) return true;
-    return std::nullopt;
   }
 };
 
@@ -85,8 +66,8 @@ PlanRunner::Failure PlanRunner::make_at_once(const std::vector<PlannedCall>& cal
                                              const std::shared_ptr<const LetGo>& let_go) {
   const auto group = std::make_shared<AtOnce>();
   group->let_go = std::make_shared<LetGo>(let_go);
-  group->under_way = calls.size();
-  for (const PlannedCall& each : calls) group->required += each.optional ? 0 : 1;
+  group->calls.under_way = static_cast<std::uint32_t>(calls.size());
+  for (const PlannedCall& each : calls) group->calls.required += each.optional ? 0 : 1;
   for (const PlannedCall& each : calls) {
     const bool started = threads_.start([this, group, each, deadline](std::size_t place) {
       group->end(each.optional, make(place, each, deadline, group->let_go));
@@ -97,7 +78,8 @@ PlanRunner::Failure PlanRunner::make_at_once(const std::vector<PlannedCall>& cal
   }
   std::unique_lock lock(group->mutex);
   std::optional<bool> succeeded;
-  group->changed.wait(lock, [&] { return (succeeded = group->result(on_failure_)).has_value(); });
+  group->changed.wait(lock,
+                      [&] { return (succeeded = group->calls.result(on_failure_)).has_value(); });
   group->let_go->set();
   return *succeeded ? std::nullopt : Failure(group->failure);
 }

@@ -13,12 +13,16 @@
 #include "common/calls/threads.h"
 #include "model/base/duration.h"
 #include "model/base/random.h"
+#include "model/graph/calls_at_once.h"
 #include "model/graph/topology.h"
 #include "model/service/admission.h"
 
 namespace retrystorm {
 
-// The rules are those of simulator/graph/graph_service.cc. A thread makes the calls of a request, and others those
+// The status of a call that could not be made.
+inline constexpr int kUnavailable = 503;
+
+// A thread makes the calls of a request, and others those
 // that are made at once. Safe from any thread.
 class PlanRunner {
  public:

@@ -9,7 +9,7 @@
 namespace retrystorm {
 namespace {
 
-constexpr int kBadGateway = 502, kUnavailable = 503, kGatewayTimeout = 504;
+constexpr int kBadGateway = 502, kGatewayTimeout = 504;
 // How long an idle thread waits before it ends.
 constexpr Duration kIdleTime = std::chrono::seconds(10);
 

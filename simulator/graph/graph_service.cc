@@ -92,7 +92,7 @@ void GraphService::free_request(Index index) {
   Request& request = requests_[index];
   request.in_use = false;
   if (may_let_go_) request.calls.clear();
-  request.under_way = 0;
+  request.at_once.under_way = 0;
   ++request.generation;
   free_.push_back(index);
 }
@@ -130,13 +130,13 @@ void GraphService::begin_calls(TimePoint now, Index index) {
 void GraphService::begin_group(TimePoint now, Index index) {
   for (; requests_[index].group < node_.calls.size(); ++requests_[index].group) {
     Request& request = requests_[index];
-    request.required = request.succeeded = request.failed = 0;
+    request.at_once = {};
     request.beginning = true;
     bool any = false;
     for (const PlannedCall& each : node_.calls[request.group]) {
       if (each.share < 1 && random_.uniform() >= each.share) continue;
       any = true;
-      if (!each.optional) ++requests_[index].required;
+      if (!each.optional) ++requests_[index].at_once.required;
       begin_call(now, index, *calls_[each.to],
                  {.request = index,
                   .generation = requests_[index].generation,
@@ -153,7 +153,7 @@ void GraphService::begin_call(TimePoint now, Index index, GraphCalls& calls,
                               const Purpose& purpose) {
   const GraphCalls::Slot slot = calls.take_slot(purpose);
   Request& request = requests_[index];
-  ++request.under_way;
+  ++request.at_once.under_way;
   if (node_.calls[request.group].size() > 1) request.calls.push_back({&calls, slot});
   calls.begin(now, slot, deadline_of(requests_[index]));
 }
@@ -161,7 +161,6 @@ void GraphService::begin_call(TimePoint now, Index index, GraphCalls& calls,
 void GraphService::call_over(TimePoint now, GraphCalls& calls, GraphCalls::Slot slot,
                              const Purpose& purpose, const Answer* failure) {
   Request& request = requests_[purpose.request];
-  --request.under_way;
   if (may_let_go_) {
     std::erase_if(request.calls,
                   [&](const UnderWay& each) { return each.calls == &calls && each.slot == slot; });
@@ -169,34 +168,20 @@ void GraphService::call_over(TimePoint now, GraphCalls& calls, GraphCalls::Slot 
   if (failure == nullptr && purpose.times > 1) {
     Purpose next = purpose;
     --next.times;
+    --request.at_once.under_way;
     return begin_call(now, purpose.request, calls, next);  // if it fails at once, that is looked at
   }
-  if (!purpose.optional) {
-    ++(failure == nullptr ? request.succeeded : request.failed);
-    if (failure != nullptr) request.failure = *failure;
-  }
+  request.at_once.end(purpose.optional, failure != nullptr);
+  if (!purpose.optional && failure != nullptr) request.failure = *failure;
   if (!requests_[purpose.request].beginning) look_at(now, purpose.request);
 }
 
 void GraphService::look_at(TimePoint now, Index index) {
   Request& request = requests_[index];
-  const OnFailure& rule = node_.on_failure;
-  if (request.failed == 0) {
-    if (request.under_way == 0) return go_on(now, index);
-    if (rule.kind != OnFailure::Kind::kNeed) return;
-  }
-  const bool some_suffice = rule.kind == OnFailure::Kind::kNeed && request.required > 0;
-  const std::size_t need =
-      some_suffice ? std::min<std::size_t>(rule.need, request.required) : request.required;
-  const bool all_ended = request.under_way == 0;
-  if (request.failed > request.required - need) {
-    if (rule.kind == OnFailure::Kind::kAll && !all_ended) return;
-    let_go(now, request);
-    return calls_over(now, index, true);
-  }
-  if (!all_ended && !(some_suffice && request.succeeded >= need)) return;
-  let_go(now, request);
-  go_on(now, index);
+  const std::optional<bool> succeeded = request.at_once.result(node_.on_failure);
+  if (!succeeded) return;
+  if (request.at_once.failed > 0 || request.at_once.under_way > 0) let_go(now, request);
+  *succeeded ? go_on(now, index) : calls_over(now, index, true);
 }
 
 void GraphService::go_on(TimePoint now, Index index) {
@@ -208,7 +193,7 @@ void GraphService::let_go(TimePoint now, Request& request) {
   if (!request.calls.empty()) some_left_ = true;
   for (const UnderWay& each : request.calls) each.calls->let_go(now, each.slot);
   request.calls.clear();
-  request.under_way = 0;
+  request.at_once.under_way = 0;
 }
 
 void GraphService::calls_over(TimePoint now, Index index, bool failed) {

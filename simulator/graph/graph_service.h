@@ -10,6 +10,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/random.h"
+#include "model/graph/calls_at_once.h"
 #include "model/graph/topology.h"
 #include "model/run/graph_report.h"
 #include "simulator/calls.h"
@@ -89,10 +90,8 @@ class GraphService final : public Callees, private Target, private CallOwner {
   struct alignas(64) Request {
     Taken taken{};
     std::uint32_t generation = 0;
-    std::uint32_t group = 0;                  // of the calls under way
-    std::uint32_t under_way = 0;              // calls
-    std::uint32_t required = 0;               // of the group: those that may not fail
-    std::uint32_t succeeded = 0, failed = 0;  // of those
+    std::uint32_t group = 0;  // of the calls under way
+    CallsAtOnce at_once{};    // the calls of the group
     bool in_use = false;
     bool beginning = false;  // the group: calls that fail at once are only counted
     bool resumed = false;    // the service does the rest of its own work

@@ -1,5 +1,3 @@
-#include "server/call_options.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/options.h"
 #include "tests/support/refusal.h"
 
 namespace retrystorm {

@@ -168,5 +168,28 @@ TEST(PlanRunner, FailsACallWithoutAThread) {
   EXPECT_EQ(callees.without_thread(), 1);
 }
 
+TEST(CallsAtOnce, SucceedOrFailAsTheRuleSays) {
+  using Kind = OnFailure::Kind;
+  const OnFailure fast, all{.kind = Kind::kAll};
+  const auto need = [](std::size_t count) { return OnFailure{.kind = Kind::kNeed, .need = count}; };
+  const std::optional<bool> open;
+  const struct {
+    OnFailure rule;
+    CallsAtOnce calls;  // under way; and of those that may not fail: all, succeeded, failed
+    std::optional<bool> result;
+  } rows[] = {{fast, {2, 3, 1, 0}, open},     {fast, {2, 3, 0, 1}, false},
+              {fast, {0, 3, 3, 0}, true},     {fast, {1, 0, 0, 0}, open},
+              {fast, {0, 0, 0, 0}, true},     {all, {1, 3, 1, 1}, open},
+              {all, {0, 3, 2, 1}, false},     {all, {0, 3, 3, 0}, true},
+              {need(2), {1, 3, 1, 1}, open},  {need(2), {1, 3, 2, 0}, true},
+              {need(2), {1, 3, 0, 2}, false}, {need(5), {0, 2, 2, 0}, true},
+              {need(5), {1, 2, 0, 1}, false}, {need(1), {1, 0, 0, 0}, open},
+              {need(1), {0, 0, 0, 0}, true}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.calls.result(row.rule), row.result)
+        << static_cast<int>(row.rule.kind) << ' ' << &row - rows;
+  }
+}
+
 }  // namespace
 }  // namespace retrystorm
