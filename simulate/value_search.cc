@@ -88,6 +88,7 @@ struct Answered {
   const std::vector<TriedValue>& tried;
   const CellResult* found;  // the runs of that value; null if there is none
   const std::string& calm;  // see calm_for_budget
+  std::uint64_t seed;
 };
 
 // The calm before the outage in a search for the size of a budget: as long as it saves. After less it
@@ -121,7 +122,7 @@ bool holds_at_other_end(const LimitValue& limit, bool least) {
 
 // The answer in a line, and what to know beside it.
 void tell_answer(const Answered& search) {
-  const auto& [options, name, is_time, least, limit, tried, found, calm] = search;
+  const auto& [options, name, is_time, least, limit, tried, found, calm, seed] = search;
   const Style style = style_of(STDOUT_FILENO, options.look.color);
   std::string claims;
   for (const Expectation& each : options.expectations) {
@@ -181,7 +182,8 @@ void tell_answer(const Answered& search) {
   print_dim(std::cout,
             words_of({"below-search",
                       {{"values", static_cast<double>(limit.values)},
-                       {"runs", static_cast<double>(limit.runs)}}}),
+                       {"runs", static_cast<double>(limit.runs)},
+                       {"seed", std::to_string(seed)}}}),
             style);
 }
 
@@ -297,7 +299,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
               {"runs", limit->runs}});
   const bool is_time = list.find(name)->kind == Option::Kind::kDuration;
   tell_answer({options, name, is_time, least, *limit, all_tried,
-               limit->found ? &results[limit->found->value] : nullptr, calm});
+               limit->found ? &results[limit->found->value] : nullptr, calm, seed});
   if (options.look.verbose && limit->beside && limit->beside->finding() == Finding::kUndecided) {
     print_remarks(std::cout, {{limit->beside->value, results[limit->beside->value]}});
   }

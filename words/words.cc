@@ -548,7 +548,7 @@ constexpr Row kRows[] = {
         "down in % of the runs with a verdict, {runs} each, {up} down, {across} across; +: half or more not decided"},
     Row{"map-title-share", "{what} in %, {runs} each, {up} down, {across} across"},
     // A search: simulate/value_search.cc
-    Row{"below-search", "{values} values, {runs} runs · each of them: -v"},
+    Row{"below-search", "{values} values, {runs} runs · seed {seed} · each of them: -v"},
     Row{"greatest", "greatest"},
     Row{"least", "least"},
     Row{"search-calm", "in runs with --outage-at={calm}, when the budget is full"},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "common/output/report.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -159,12 +160,8 @@ Statements remarks_of(const Summary& summary) {
     if (reconnect->all_back) what.values.push_back({"after", *reconnect->all_back});
     all.push_back(what);
   }
-  if (const auto& graph = summary.graph; graph && graph->first) {
-    const NodeResult& node = graph->nodes[*graph->first];
-    all.push_back({"run-died-first",
-                   {{"node", node.name},
-                    {"at", node.died.value_or(Duration::zero())},
-                    {"why", words_of(graph->why)}}});
+  if (summary.graph) {
+    if (auto first = first_death(*summary.graph)) all.push_back(*std::move(first));
   }
   return all;
 }
@@ -260,7 +257,8 @@ void print_dim(std::ostream& out, const std::string& text, const Style& style) {
 
 void AnswerReport::on_summary(const Summary& summary) {
   // A job's rate falls as it ends.
-  const bool announced = summary.recovery.verdict != Verdict::kNoOutage || !curve().outages.empty();
+  const bool announced =
+      !curve().outages.empty() || (!is_client_ && summary.recovery.verdict != Verdict::kNoOutage);
   const auto seen = announced || summary.job ? std::nullopt : seen_in(curve());
   print_headline(out_, seen ? *seen : answer_of(summary), style_);
   print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0), "", style_);

@@ -62,21 +62,6 @@ nlohmann::ordered_json by_reason(const Value& value) {
 
 }  // namespace
 
-std::string errors_text(const Counts& counts) {
-  std::string text;
-  std::uint64_t others = counts.errors;
-  const auto add = [&text](std::string_view kind, std::uint64_t count) {
-    if (count == 0) return;
-    text += (text.empty() ? "" : ", ") + std::string(kind) + ' ' + std::to_string(count);
-  };
-  for (std::size_t i = 0; i < kErrorKinds.size(); ++i) {
-    add(kErrorKinds[i], counts.errors_by[i]);
-    others -= std::min(others, counts.errors_by[i]);
-  }
-  add("other", others);
-  return text;
-}
-
 std::string callers_text(std::size_t clients, double arrival_rate) {
   return arrival_rate > 0 ? format("%g requests a second", arrival_rate)
                           : std::to_string(clients) + " clients";
@@ -445,12 +430,13 @@ std::string phases_text(const ClientsResult& clients) {
 
 }  // namespace
 
-std::string first_death(const GraphResult& graph) {
-  if (!graph.first) return "";
+std::optional<Statement> first_death(const GraphResult& graph) {
+  if (!graph.first) return std::nullopt;
   const NodeResult& node = graph.nodes[*graph.first];
-  return words_of(
-      {"run-died-first",
-       {{"node", node.name}, {"at", readable(*node.died)}, {"why", words_of(graph.why)}}});
+  return Statement{"run-died-first",
+                   {{"node", node.name},
+                    {"at", node.died.value_or(Duration::zero())},
+                    {"why", words_of(graph.why)}}};
 }
 
 std::string graph_text(const GraphResult& graph) {
@@ -500,8 +486,7 @@ std::string graph_text(const GraphResult& graph) {
                    each.full_queue);
   }
   if (!full.empty()) text += full + '\n';
-  const std::string first = first_death(graph);
-  return first.empty() ? text : text + first + '\n';
+  return text;
 }
 
 namespace {

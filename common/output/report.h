@@ -65,10 +65,10 @@ nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std:
 // Of services behind services: for each a line of type "node", and one of type "edge" for those who call it.
 std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& names,
                                                         const GraphInterval& interval);
-// A line for each service, and which died first.
+// A line for each service.
 std::string graph_text(const GraphResult& graph);
-// "api died first, at 45s: ...". Empty if no service died.
-std::string first_death(const GraphResult& graph);
+// "api died first, at 45 s: ...", or nothing if no service died.
+std::optional<Statement> first_death(const GraphResult& graph);
 
 // The verdict and its figures, for the summary and the live page.
 nlohmann::ordered_json recovery_json(const Recovery& recovery);
@@ -89,9 +89,7 @@ nlohmann::ordered_json high_end_json(const std::optional<TimeBound>& time);
 // A share of requests, rounded to a thousandth of a percent.
 nlohmann::ordered_json share_json(double share);
 
-// "503 12, refused 3", with the rest as "other". Empty without errors.
-std::string errors_text(const Counts& counts);
-// The same, without those of other kinds.
+// {"503": 12, "refused": 3}, without those of other kinds.
 nlohmann::ordered_json errors_json(const Counts& counts);
 
 // Requests given up, by reason.

@@ -30,6 +30,7 @@
 #include "study/scenario_checks.h"
 #include "study/statistics.h"
 #include "study/trials.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -212,9 +213,10 @@ class GraphWindows final : public RunObserver {
       edges.push_back(
           {{"from", each.from}, {"to", each.to}, {"amplification", rounded(each.amplification)}});
     }
+    const auto first = first_death(*result);
     return {{"nodes", std::move(nodes)},
             {"edges", std::move(edges)},
-            {"first_death", first_death(*result)},
+            {"first_death", first ? words_of(*first) : ""},
             {"windows", std::move(windows_)}};
   }
 
