@@ -243,8 +243,13 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
   }
   std::size_t left_out = 0;
   if (!options_.look.verbose) left_out = print(std::cout, answers_of(grid_.names(), rows), style_);
+  // Nobody chooses his outage, so none of them is the best.
+  const bool of_outages =
+      std::any_of(grid_.axes().begin(), grid_.axes().end(),
+                  [](const Axis& axis) { return axis.name.starts_with("outage"); });
   std::string summary;
   for (const Statement& each : summary_of(names, rows)) {
+    if (of_outages && each.id == "rows-answers-most") continue;
     summary += (summary.empty() ? "" : " ") + words_of(each) + '.';
   }
   if (!summary.empty()) std::cout << fitted("", summary, style_) << std::flush;

@@ -41,19 +41,20 @@ double share(const Counts& counts) {
 }
 
 // Exponential times of 100 ms, and a hedge at their median: half of the requests have one, and the latencies
-// beyond it fall twice as fast.
+// beyond it fall twice as fast. Of 3,200 requests the first quartile, which is known worst, has a standard deviation of
+// 3.5 %.
 TEST(HedgedFleet, HedgesAsOftenAsTheSimulator) {
   if (kSlowness > 1) GTEST_SKIP() << "a sanitizer's threads are late";
   const ServerUnderTest server(
       {"--service=workers", "--workers=1000", "--service-time=exponential:100ms"});
   const Hedged real =
-      run(server.url(), "arrivals = open\nrate = 150\nhedge = 69.3ms\ntimeout = 10s\n", 8s);
+      run(server.url(), "arrivals = open\nrate = 400\nhedge = 69.3ms\ntimeout = 10s\n", 8s);
   const validation::ObservedRun simulated =
       validation::observe({.options = {{"service", "workers"},
                                        {"workers", "1000"},
                                        {"service-time", "exponential:100ms"},
                                        {"arrivals", "open"},
-                                       {"rate", "150"},
+                                       {"rate", "400"},
                                        {"strategy", "none"},
                                        {"hedge", "69.3ms"},
                                        {"timeout", "10s"},
