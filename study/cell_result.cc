@@ -54,19 +54,19 @@ std::span<const FigureRow> figure_rows() {
 }
 
 std::span<const PhaseRow> phase_rows() {
-  using P = PhaseResult;
+  using Phase = PhaseResult;
   static constexpr PhaseRow kRows[] = {
-      {"success_", &P::success},
-      {"gave_up_", &P::gave_up},
-      {"not_sent_", &P::not_sent},
-      {"attempts_per_s_", &P::attempts_per_s},
-      {"ok_per_s_", &P::ok_per_s},
-      {"timed_out_", &P::timed_out},
-      {"errors_", &P::errors},
-      {"requests_per_s_", &P::requests_per_s},
-      {"request_p50_ns_", &P::request_p50},
-      {"request_p99_ns_", &P::request_p99},
-      {"errors_by_", &P::errors_by},
+      {"success_", &Phase::success},
+      {"gave_up_", &Phase::gave_up},
+      {"not_sent_", &Phase::not_sent},
+      {"attempts_per_s_", &Phase::attempts_per_s},
+      {"ok_per_s_", &Phase::ok_per_s},
+      {"timed_out_", &Phase::timed_out},
+      {"errors_", &Phase::errors},
+      {"requests_per_s_", &Phase::requests_per_s},
+      {"request_p50_ns_", &Phase::request_p50},
+      {"request_p99_ns_", &Phase::request_p99},
+      {"errors_by_", &Phase::errors_by},
   };
   return kRows;
 }
