@@ -40,6 +40,7 @@ void print_arithmetic(const Invocation& invocation, const SimulatorOptions& aske
 // "strategy=fixed, timeout=2s"
 std::string row_name(const Grid& grid, std::size_t cell);
 
+// Notes about a run for the person who started it: when the outage begins and ends.
 class RunNotes final : public RunObserver {
  public:
   // `options` must outlive the notes. `note` prints a line.

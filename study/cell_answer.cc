@@ -305,7 +305,7 @@ std::optional<Statement> most_answered(const std::vector<std::string>& names,
 Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows) {
   std::vector<std::string> down, sometimes, whole;
   std::size_t undecided = 0, most_runs = 0;
-  bool none_down = false, some_down = false, outage = false;
+  bool none_down = false, outage = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const CellResult& cell = rows[i].result;
     outage |= cell.had_outage();
@@ -317,7 +317,6 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
       continue;
     }
     none_down |= cell.decided() > 0 && cell.down_runs() == 0;
-    some_down |= cell.down_runs() > 0;
     if (cell.down_runs() > 0) sometimes.push_back(names[i]);
     const double during = phase_of(cell, RunPhase::kDuring).success.value_or(0);
     if (has_phases(cell) && during > 0.995) whole.push_back(names[i]);
@@ -326,7 +325,7 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
   const std::size_t count_down = down.size();
   if (count_down == rows.size()) {
     all.push_back({"rows-all-down", {}});
-  } else if (count_down == 0 && undecided == 0 && !some_down && outage) {
+  } else if (count_down == 0 && undecided == 0 && sometimes.empty() && outage) {
     all.push_back({"rows-all-back", {}});
   } else if (count_down == 1) {
     all.push_back({"rows-one-down", {{"row", down[0]}}});
@@ -344,7 +343,7 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
   } else if (const auto best = most_answered(names, rows)) {
     all.push_back(*best);
   }
-  if (!outage && rows.size() > 1 && !some_down) {
+  if (!outage && rows.size() > 1 && sometimes.empty()) {
     // Fast refusals are no fast answers.
     constexpr double kAnswered = 0.99;
     const auto done = spread_of("rows-job-first", names, rows,

@@ -328,8 +328,9 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   }
   for (const RunResult& run : runs) {
     // In the order of `Verdict`.
-    constexpr std::array kCounts{&C::no_outage, &C::undecided,  &C::recovered,
-                                 &C::relapsed,  &C::recovering, &C::collapsed};
+    constexpr std::array kCounts{&CellResult::no_outage,  &CellResult::undecided,
+                                 &CellResult::recovered,  &CellResult::relapsed,
+                                 &CellResult::recovering, &CellResult::collapsed};
     ++(cell.*kCounts.at(static_cast<std::size_t>(run.verdict)));
     cell.cut_runs += run.cut ? 1 : 0;
     cell.queued += run.queue_wait ? 1 : 0;

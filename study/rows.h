@@ -1,4 +1,4 @@
-// Rows for programs: the same columns in a CSV file and in JSON Lines.
+// Where tables are written, and rows for programs: the same columns in a CSV file and in JSON Lines.
 #pragma once
 
 #include <nlohmann/json.hpp>
