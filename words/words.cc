@@ -715,9 +715,9 @@ std::string figure_words(std::string name) {
 
 std::string number_words(double number) {
   if (!std::isfinite(number)) return "unlimited";
-  // Near one, as attempts per request often are, two digits of what differs: 1.005, not 1.
+  // Near one, as attempts per request often are, a third decimal: 1.005, not 1.
   const double from_one = std::abs(number - 1);
-  if (from_one < 0.1) return print_number(std::round(1e4 * (1 + to_digits(number - 1, 2))) / 1e4);
+  if (from_one < 0.01) return print_number(std::round(1e3 * number) / 1e3);
   if (std::abs(number) < 100) return digits_of(number, 3);
   if (std::abs(number) >= 1e15) return print_number(number);
   std::string digits = std::to_string(std::llround(number));
