@@ -167,7 +167,7 @@ std::string basic_options(const CLI::App& app) {
   std::string text;
   for (const auto& [title, lines] : groups) text += '\n' + title + '\n' + lines;
   return text +
-         "\n--explain WORD says what a word or an option means, --help-all has more options, and\n"
+         "\n--explain WORD says what a word or an option means; --help-all has more options, --help-full all;\n"
          "docs/how-do-i.md a command for each question (installed: share/doc/retrystorm).\n";
 }
 

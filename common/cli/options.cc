@@ -390,7 +390,7 @@ void set_up_help(CLI::App& app) {
            throw CLI::Success();
          },
          "print every option with all of its names, and exit")
-      ->group("");
+      ->group(kGeneral);
   app.set_version_flag("--version", version_text(), "print the version, and exit")->group(kGeneral);
   app.add_option_function<std::vector<std::string>>(
          kExplain,
