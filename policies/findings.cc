@@ -11,11 +11,21 @@
 #include "policies/policy.h"
 #include "policies/values.h"
 #include "simulator/scenario_options.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
 
 constexpr std::size_t kMostWaits = 1'000;  // that are looked at
+
+Note note_of(Note::Level level, const char* rule, std::size_t line, Statements says) {
+  std::string text = words_of(says);
+  return {level, rule, line, std::move(text), std::move(says)};
+}
+
+double count(std::size_t n) {
+  return static_cast<double>(n);
+}
 
 // Polly's median waits are multiples of the base, and each after the first twelve is twice the one before: tanh is 1
 // there. So what takes some milliseconds for each wait is computed once.
@@ -107,8 +117,8 @@ class Finder {
   }
 
  private:
-  void add(Note::Level level, const char* rule, std::size_t line, std::string text) {
-    notes_.push_back({level, rule, line, std::move(text)});
+  void add(Note::Level level, const char* rule, std::size_t line, Statement says) {
+    notes_.push_back(note_of(level, rule, line, {std::move(says)}));
   }
 
   // Hardly an answer comes over a network within so little: the unit may be wrong.
@@ -118,7 +128,7 @@ class Finder {
       if (limit == nullptr || limit->line == 0 || limit->value == "none") continue;
       if (parse_duration(limit->value) >= std::chrono::milliseconds(10)) continue;
       add(Note::Level::kWarning, "short-timeout", limit->line,
-          "hardly an answer comes within " + limit->value + ": is the unit right?");
+          {"short-timeout", {{"limit", parse_duration(limit->value)}}});
     }
   }
 
@@ -129,8 +139,7 @@ class Finder {
     const std::size_t n = facts_.waits().size() + 1;
     if (!per_try || deadline == nullptr || deadline->value != "none" || n > kMostWaits) return;
     add(Note::Level::kNote, "long-tries", facts_.line("timeout"),
-        "nothing limits the time of all attempts: " + std::to_string(n) + " x " +
-            readable(*per_try) + " and the waits are up to " + readable(time_of(n, *per_try)));
+        {"long-tries", {{"n", count(n)}, {"each", *per_try}, {"all", time_of(n, *per_try)}}});
   }
 
   // Of so many attempts, with the longest waits between them.
@@ -164,35 +173,28 @@ class Finder {
     const auto [at_most, begins_first] = last_begun(least);
     const auto [at_least, begins_last] = last_begun(greatest);
     if (unlimited) return;
-    const std::string n = std::to_string(attempts);
+    Statement says{.values = {{"n", count(attempts)}, {"each", *per_try}, {"all", deadline}}};
     if (at_most < attempts) {
       const Duration last = deadline - begins_first;
-      const std::string cut = last < *per_try ? ", and attempt " + std::to_string(at_most) +
-                                                    " is cut after " + readable(last)
-                                              : "";
-      add(Note::Level::kWarning, "never-begins", facts_.line("timeout"),
-          "attempt " + std::to_string(at_most + 1) + " of " + n +
-              " never begins where attempts time out: " + std::to_string(at_most) + " x " +
-              readable(*per_try) + " and the waits fill the " + readable(deadline) + " in all" +
-              cut + "; " + remedy(attempts, deadline, *per_try));
+      says.id = last < *per_try ? "never-begins-cut" : "never-begins";
+      says.values.push_back({"next", count(at_most + 1)});
+      says.values.push_back({"begun", count(at_most)});
+      says.values.push_back({"last", last});
     } else if (at_least < attempts || begins_last + *per_try > deadline) {
-      add(Note::Level::kNote, "cut-short", facts_.line("timeout"),
-          std::string("where attempts time out, the last of ") + n +
-              (at_least < attempts ? " does not always begin" : " is cut short") + ": " + n +
-              " x " + readable(*per_try) + " and the waits are more than the " +
-              readable(deadline) + " in all; " + remedy(attempts, deadline, *per_try));
+      says.id = at_least < attempts ? "not-always-begins" : "cut-short";
+    } else {
+      return;
     }
-  }
-
-  // What would leave all attempts their time.
-  std::string remedy(std::size_t attempts, Duration deadline, Duration per_try) const {
-    const auto n = static_cast<double>(attempts);
-    const Duration needed = time_of(attempts, per_try), waits = time_of(attempts, Duration{0});
-    std::string text = "there is room for all with " + readable(needed) + " in all";
+    Statement room{"room-in-all", {{"needed", time_of(attempts, *per_try)}}};
+    const Duration waits = time_of(attempts, Duration{0});
     if (waits < deadline) {
-      text += ", or with " + readable(scale(deadline - waits, 1 / n)) + " for each attempt";
+      room.id = "room-for-each";
+      room.values.push_back({"less", scale(deadline - waits, 1 / count(attempts))});
     }
-    return text;
+    const bool never = at_most < attempts;
+    notes_.push_back(note_of(never ? Note::Level::kWarning : Note::Level::kNote,
+                             never ? "never-begins" : "cut-short", facts_.line("timeout"),
+                             {std::move(says), std::move(room)}));
   }
 
   void find_timeouts_not_retried() {
@@ -200,8 +202,7 @@ class Finder {
     constexpr std::size_t kUnavailable = 503;
     if (facts_.limit().retry_on.statuses[kUnavailable]) {
       add(Note::Level::kNote, "timeout-not-retried", facts_.line("retry-on"),
-          "503 (UNAVAILABLE) is retried, timeouts are not: what retries do depends on how the service "
-          "turns requests away (--queue-length)");
+          {"timeout-not-retried"});
     }
     if (!facts_.limit().has_deadline()) return;
     const Duration all = facts_.limit().deadline;
@@ -210,11 +211,10 @@ class Finder {
     const std::size_t n = facts_.waits().size() + 1;
     if (one >= all) {
       add(Note::Level::kNote, "no-attempt-timeout", facts_.line("deadline"),
-          "a call that hangs takes all of the " + readable(all) + ", and is not retried");
+          {"no-attempt-timeout", {{"all", all}}});
     } else if (n <= kMostWaits && time_of(n, one) > all) {
       add(Note::Level::kNote, "cut-short", timeout->line,
-          std::to_string(n) + " x " + readable(one) + " are more than the " + readable(all) +
-              " in all");
+          {"more-in-all", {{"n", count(n)}, {"each", one}, {"all", all}}});
     }
   }
 
@@ -223,17 +223,14 @@ class Finder {
     if (backoff.growth != Growth::kExponential || backoff.cap == Duration::max()) return;
     if (backoff.cap < backoff.base) {
       add(Note::Level::kWarning, "cap-below-base", facts_.line("backoff-cap"),
-          "the greatest wait (" + readable(backoff.cap) + ") is below the first (" +
-              readable(backoff.base) + "): all waits are " + readable(backoff.cap));
+          {"cap-below-base", {{"cap", backoff.cap}, {"base", backoff.base}}});
     } else if (facts_.limit().has_deadline() && backoff.cap >= facts_.limit().deadline) {
       add(Note::Level::kNote, "cap-not-reached", facts_.line("backoff-cap"),
-          "a wait of the cap of " + readable(backoff.cap) + " does not fit in the " +
-              readable(facts_.limit().deadline) + " in all");
+          {"cap-above-deadline", {{"cap", backoff.cap}, {"all", facts_.limit().deadline}}});
     } else if (!facts_.waits().empty() && facts_.waits().size() < kMostWaits &&
                facts_.waits().back() < backoff.cap) {
       add(Note::Level::kNote, "cap-not-reached", facts_.line("backoff-cap"),
-          "no wait reaches the cap of " + readable(backoff.cap) + ": the last is " +
-              readable(facts_.waits().back()));
+          {"cap-not-reached", {{"cap", backoff.cap}, {"last", facts_.waits().back()}}});
     }
   }
 
@@ -242,11 +239,9 @@ class Finder {
     if (facts_.retry().pacer.on) return;
     const bool at_once = backoff.growth == Growth::kNone || backoff.base == Duration::zero();
     if (at_once && backoff.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-wait", facts_.line("backoff-base"),
-          "retries are sent at once: they come while what failed is still wrong");
+      add(Note::Level::kWarning, "no-wait", facts_.line("backoff-base"), {"no-wait"});
     } else if (backoff.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-jitter", facts_.line("backoff-base"),
-          "waits are not random: requests that failed together are retried together");
+      add(Note::Level::kWarning, "no-jitter", facts_.line("backoff-base"), {"no-jitter"});
     }
   }
 
@@ -254,18 +249,15 @@ class Finder {
     const double attempts = 1 + static_cast<double>(facts_.limit().max_retries);
     const bool unlimited = facts_.limit().max_retries == LimitSettings::kUnlimited;
     if (unlimited && !facts_.limit().has_deadline()) {
-      add(Note::Level::kWarning, "never-ends", facts_.line("max-attempts"),
-          "nothing ends the retries of a request: neither a number of attempts nor a deadline");
+      add(Note::Level::kWarning, "never-ends", facts_.line("max-attempts"), {"never-ends"});
     }
     if (facts_.is_limited()) return;
     const bool timeouts = facts_.limit().retry_on.timeout;
     add(Note::Level::kNote, "no-budget", facts_.line("max-retries"),
-        unlimited ? "nothing limits the retries: no budget, no breaker"
-                  : "nothing limits the retries: a service that fails" +
-                        std::string(timeouts ? "" : " with these errors") + " gets " +
-                        readable(attempts) + " times the load; from " +
-                        readable(std::round(1000 / attempts) / 10) +
-                        " % use on, retries alone can keep it down");
+        {unlimited  ? "no-budget-endless"
+         : timeouts ? "no-budget"
+                    : "no-budget-errors",
+         {{"attempts", attempts}, {"use", ShareOf{1 / attempts}}}});
   }
 
   // A bucket that failures empty and successes fill is empty while more than this share fails: p (cost of a failure and
@@ -280,10 +272,11 @@ class Finder {
     const double lost = budget.cost + budget.failure_cost;
     const double share = budget.deposit / (budget.deposit + lost);
     add(Note::Level::kNote, "budget-empties", facts_.line("budget-deposit"),
-        "while more than " + readable(to_digits(100 * share, 2)) +
-            " % of the attempts fail, the retries stop: a failure takes " + readable(lost) +
-            (lost == 1 ? " token" : " tokens") + " of " + readable(budget.tokens) +
-            ", a success gives " + readable(budget.deposit));
+        {"budget-empties",
+         {{"share", ShareOf{share}},
+          {"lost", lost},
+          {"tokens", budget.tokens},
+          {"deposit", budget.deposit}}});
   }
 
   void find_statuses() {
@@ -294,17 +287,16 @@ class Finder {
     }
     if (!same.empty()) {
       add(Note::Level::kWarning, "permanent", facts_.line("retry-on"),
-          same + " stay what they are: a retry gets the same answer");
+          {"permanent", {{"statuses", same}}});
     }
     for (std::size_t status = 200; status < 300; ++status) {
       if (!on.statuses[status]) continue;
       add(Note::Level::kWarning, "retries-success", facts_.line("retry-on"),
-          std::to_string(status) + " says that all is well, and is retried");
+          {"retries-success", {{"status", count(status)}}});
       break;
     }
     if (on.statuses[500]) {
-      add(Note::Level::kNote, "repeats-work", facts_.line("retry-on"),
-          "500 (INTERNAL, UNKNOWN) is retried: what the service did before it failed is done again");
+      add(Note::Level::kNote, "repeats-work", facts_.line("retry-on"), {"repeats-work"});
     }
   }
 
@@ -344,12 +336,12 @@ void find_chains(const std::vector<LayeredPolicy>& policies, std::vector<LayerFi
   }
   if (attempts.size() < 2) return;
   const double one = *attempts.rbegin(), other = *std::next(attempts.rbegin());
-  findings.push_back(
-      {*first,
-       {Note::Level::kNote, "layers", first->policy->line,
-        "the mesh retries before " + std::to_string(attempts.size()) +
-            " services: where one of them calls another, attempts multiply, up to " +
-            readable(one) + " x " + readable(other) + " = " + readable(one * other)}});
+  findings.push_back({*first, note_of(Note::Level::kNote, "layers", first->policy->line,
+                                      {{"layers-mesh",
+                                        {{"services", count(attempts.size())},
+                                         {"one", one},
+                                         {"other", other},
+                                         {"product", one * other}}}})});
 }
 
 }  // namespace
@@ -380,10 +372,8 @@ std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& polic
     if (product <= 1) continue;
     const LayeredPolicy& last = layers.rbegin()->second.second;
     findings.push_back(
-        {last,
-         {Note::Level::kWarning, "layers", last.policy->line,
-          host + " is retried in more than one place: " + parts + " = " + readable(product) +
-              " attempts of one request at most; let only one of them retry"}});
+        {last, note_of(Note::Level::kWarning, "layers", last.policy->line,
+                       {{"layers", {{"host", host}, {"parts", parts}, {"product", product}}}})});
   }
   find_chains(policies, findings);
   return findings;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/cli/finding_rules.h"
+#include "model/base/statement.h"
 #include "policies/tree.h"
 #include "study/named_options.h"
 
@@ -34,6 +35,7 @@ struct Note {
   std::string rule{};    // a name, such as "not-modelled"
   std::size_t line = 0;  // 0: none
   std::string text{};    // a sentence without its dot
+  Statements says{};     // the same, of a finding: its ids and values; what a reader notes has none
 };
 
 struct Policy {

@@ -337,13 +337,12 @@ void write_json(const std::vector<CheckedFile>& files, const std::vector<Found>&
     }
   }
   for (const Found& each : all) {
-    json.write({{"type", "finding"},
-                {"file", printable(each.file->path)},
-                {"line", each.line()},
-                {"level", level_name(each.note->level)},
-                {"rule", each.note->rule},
-                {"text", each.note->text},
-                {"new", !each.old}});
+    Json finding{{"type", "finding"},       {"file", printable(each.file->path)},
+                 {"line", each.line()},     {"level", level_name(each.note->level)},
+                 {"rule", each.note->rule}, {"text", each.note->text},
+                 {"new", !each.old}};
+    if (!each.note->says.empty()) finding["says"] = statements_json(each.note->says);
+    json.write(finding);
   }
 }
 

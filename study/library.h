@@ -28,13 +28,14 @@ namespace retrystorm {
 // any machine and any number of threads (0: one for each core). Returns when all runs are over; may be called from
 // several threads. Throws std::invalid_argument, in one line, if an option is unknown or refused or no run could have a verdict, and
 // std::runtime_error if a thread cannot be started.
-inline CellResult run_scenario(const NamedOptions& options, std::size_t runs = 20, std::uint64_t first_seed = 1,
-                               std::size_t threads = 0) {
+inline CellResult run_scenario(const NamedOptions& options, std::size_t runs = 20,
+                               std::uint64_t first_seed = 1, std::size_t threads = 0) {
   if (runs == 0) throw std::invalid_argument("runs: at least one");
   const Scenario scenario = make_scenario(scenario_of(options), first_seed);
   check_length(scenario);
   check_verdict(scenario);
-  return summarize(Evaluator(threads_or_cores(threads)).run(scenario, seeds_from(first_seed, runs)));
+  return summarize(
+      Evaluator(threads_or_cores(threads)).run(scenario, seeds_from(first_seed, runs)));
 }
 
 // The figure with this name: that of a column of `simulate --csv` (docs/output.md), with its unit and range: shares are
@@ -43,7 +44,8 @@ inline nlohmann::ordered_json figure(const CellResult& result, std::string_view 
   for (const CellColumn& column : cell_columns()) {
     if (column.name == name) return column.value(result);
   }
-  throw std::invalid_argument("no figure '" + std::string(name) + "': docs/output.md has their names");
+  throw std::invalid_argument("no figure '" + std::string(name) +
+                              "': docs/output.md has their names");
 }
 
 }  // namespace retrystorm

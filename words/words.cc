@@ -634,6 +634,58 @@ constexpr Row kRows[] = {
         "process that answers?"},
     Row{"watch-longer", "let it run for longer (--duration)"},
     Row{"watch-until", "--observe={until} shows it"},
+    // What arithmetic says of a policy: policies/findings.cc
+    Row{"budget-empties",
+        "while more than {share} of the attempts fail, the retries stop: a failure takes {lost} token{s} of "
+        "{tokens}, a success gives {deposit}"},
+    Row{"cap-above-deadline", "a wait of the cap of {cap} does not fit in the {all} in all"},
+    Row{"cap-below-base",
+        "the greatest wait ({cap}) is below the first ({base}): all waits are {cap}"},
+    Row{"cap-not-reached", "no wait reaches the cap of {cap}: the last is {last}"},
+    Row{"cut-short",
+        "where attempts time out, the last of {n} is cut short: {n} x {each} and the waits are more than the {all} "
+        "in all"},
+    Row{"layers",
+        "{host} is retried in more than one place: {parts} = {product} attempts of one request at most; let only one "
+        "of them retry"},
+    Row{"layers-mesh",
+        "the mesh retries before {services} services: where one of them calls another, attempts multiply, up to {one} "
+        "x {other} = {product}"},
+    Row{"long-tries",
+        "nothing limits the time of all attempts: {n} x {each} and the waits are up to {all}"},
+    Row{"more-in-all", "{n} x {each} are more than the {all} in all"},
+    Row{"never-begins",
+        "attempt {next} of {n} never begins where attempts time out: {begun} x {each} and the waits fill the {all} in "
+        "all"},
+    Row{"never-begins-cut",
+        "attempt {next} of {n} never begins where attempts time out: {begun} x {each} and the waits fill the {all} in "
+        "all, and attempt {begun} is cut after {last}"},
+    Row{"never-ends",
+        "nothing ends the retries of a request: neither a number of attempts nor a deadline"},
+    Row{"no-attempt-timeout", "a call that hangs takes all of the {all}, and is not retried"},
+    Row{"no-budget",
+        "nothing limits the retries: a service that fails gets {attempts} times the load; from {use} use on, retries "
+        "alone can keep it down"},
+    Row{"no-budget-endless", "nothing limits the retries: no budget, no breaker"},
+    Row{"no-budget-errors",
+        "nothing limits the retries: a service that fails with these errors gets {attempts} times the load; from "
+        "{use} use on, retries alone can keep it down"},
+    Row{"no-jitter", "waits are not random: requests that failed together are retried together"},
+    Row{"no-wait", "retries are sent at once: they come while what failed is still wrong"},
+    Row{"not-always-begins",
+        "where attempts time out, the last of {n} does not always begin: {n} x {each} and the waits are more than the "
+        "{all} in all"},
+    Row{"permanent", "{statuses} stay what they are: a retry gets the same answer"},
+    Row{"repeats-work",
+        "500 (INTERNAL, UNKNOWN) is retried: what the service did before it failed is done again"},
+    Row{"retries-success", "{status} says that all is well, and is retried"},
+    Row{"room-for-each",
+        "there is room for all with {needed} in all, or with {less} for each attempt"},
+    Row{"room-in-all", "there is room for all with {needed} in all"},
+    Row{"short-timeout", "hardly an answer comes within {limit}: is the unit right?"},
+    Row{"timeout-not-retried",
+        "503 (UNAVAILABLE) is retried, timeouts are not: what retries do depends on how the service turns requests "
+        "away (--queue-length)"},
 };
 
 // What people call a figure, where it is not its name in JSON with blanks.

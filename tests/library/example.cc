@@ -5,9 +5,13 @@
 
 int main() {
   for (const char* strategy : {"fixed", "exponential"}) {
-    const auto result = retrystorm::run_scenario(
-        {{"strategy", strategy}, {"workers", "10"}, {"service-time", "100ms"}, {"clients", "500"}, {"lambda", "10s"}});
-    std::cout << strategy << ": down in " << result.down_runs() << " of " << result.runs << " runs, "
-              << retrystorm::figure(result, "amplification") << " attempts per request\n";
+    const auto result = retrystorm::run_scenario({{"strategy", strategy},
+                                                  {"workers", "10"},
+                                                  {"service-time", "100ms"},
+                                                  {"clients", "500"},
+                                                  {"lambda", "10s"}});
+    std::cout << strategy << ": down in " << result.down_runs() << " of " << result.runs
+              << " runs, " << retrystorm::figure(result, "amplification")
+              << " attempts per request\n";
   }
 }

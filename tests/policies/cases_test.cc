@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/output/json_text.h"
 #include "policies/policy.h"
 #include "policies/readers.h"
 #include "simulator/scenario_options.h"
@@ -37,8 +38,10 @@ std::string numbers(const std::string& text) {
 
 std::string note_line(const Note& note) {
   const char* levels[] = {"note", "warning", "error"};
-  return std::string(levels[static_cast<int>(note.level)]) + ' ' + note.rule + " line " +
-         std::to_string(note.line) + ':' + numbers(note.text) + '\n';
+  std::string line = std::string(levels[static_cast<int>(note.level)]) + ' ' + note.rule +
+                     " line " + std::to_string(note.line) + ':';
+  for (const Statement& each : note.says) line += ' ' + pairs_text(statement_json(each));
+  return line + (note.says.empty() ? numbers(note.text) : "") + '\n';
 }
 
 // Of each policy that is not refused, the settings can be run, and say nothing to a terminal.

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/output/json_text.h"
 #include "policies/policy.h"
 #include "policies/values.h"
 
 namespace retrystorm::test {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 TEST(PolicyFiles, NameTheStrategyThatTheyAre) {
@@ -119,7 +119,7 @@ TEST(Findings, MultiplyAlongCallsOfAMesh) {
   ASSERT_THAT(file.policies, SizeIs(1));
   const auto findings = layer_findings({{"a.yaml", &file.policies[0]}});
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].note.text, HasSubstr("4 x 4 = 16"));
+  EXPECT_EQ(statement_json(findings[0].note.says.at(0)).at("product"), 16);
 }
 
 TEST(Findings, MultiplyTheLayersBeforeOneHost) {
@@ -128,7 +128,7 @@ TEST(Findings, MultiplyTheLayersBeforeOneHost) {
   const auto findings =
       layer_findings({{"edge.yaml", &edge.policies[0]}, {"mesh.yaml", &mesh.policies[0]}});
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].note.text, HasSubstr("= 12"));
+  EXPECT_EQ(statement_json(findings[0].note.says.at(0)).at("product"), 12);
   EXPECT_THAT(layer_findings({{"a", &mesh.policies[0]}, {"b", &mesh.policies[0]}}), SizeIs(0));
 }
 
