@@ -96,17 +96,29 @@ std::vector<Trial> abandoned(const AskedRow& asked) {
   return {trial};
 }
 
-// Whether it accepts more than it serves decides what bounds its queue. Who gave a queue in the server has said so.
+// Whether it accepts more than it serves decides what bounds its queue, and so does a length of the queue itself. Who
+// gave a queue in the server has said so.
 std::vector<Trial> accepts(const AskedRow& asked) {
   const GraphOptions& graph = asked.options.graph;
   const bool has_threads = graph.on() ? graph.waiting == Waiting::kHold : has_workers(asked);
-  if (!has_threads || !has_outage(asked) || asked.options.workload.connections.multiplexed()) {
-    return {};
-  }
+  if (!has_threads || !has_outage(asked)) return {};
   for (const char* its : {"max-connections", "queue-length", "queue-order", "queue-drop"}) {
     if (asked.given.contains(its)) return {};
   }
-  return {with(asked, {{"accepts", "when-free"}}, {"if-accepts", {}})};
+  std::vector<Trial> trials;
+  if (!asked.options.workload.connections.multiplexed()) {
+    trials.push_back(with(asked, {{"accepts", "when-free"}}, {"if-accepts", {}}));
+  }
+  // Passenger's max_request_queue_size is 100. Answers from a longer one may come too late.
+  constexpr std::size_t kLengthOfPassenger = 100;
+  if (is_one(asked) && has_workers(asked) && asked.result.mostly_down() &&
+      asked.options.service.workers.queue_length == WorkerSettings::kUnbounded) {
+    const std::size_t length =
+        std::min(advised_queue_length(look_ahead(asked.options)).value_or(kLengthOfPassenger),
+                 kLengthOfPassenger);
+    trials.push_back(with(asked, {{"queue-length", std::to_string(length)}}, {"if-queue", {}}));
+  }
+  return trials;
 }
 
 // Those of common servers: 128 is the limit of Linux before 5.4 (net.core.somaxconn), 511 is that of nginx and Node.js,
@@ -138,6 +150,7 @@ std::vector<Trial> backlogs(const AskedRow& asked) {
     return trials;
   }
   std::vector<std::size_t> larger, smaller;
+  if (now > kBacklogOfTomcat) smaller.push_back(kBacklogOfTomcat);
   for (const std::size_t each : kUsualBacklogs) (each > now ? larger : smaller).push_back(each);
   std::reverse(smaller.begin(), smaller.end());
   const bool down = asked.result.mostly_down();

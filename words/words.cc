@@ -587,6 +587,7 @@ constexpr Row kRows[] = {
     Row{"if-pool-wait-short", "where clients wait less long for a connection"},
     Row{"if-pools", "where pools bound the connections"},
     Row{"if-processes", "not {processes}, each with a budget"},
+    Row{"if-queue", "where its queue has an end"},
     Row{"if-saved", "a full retry budget, after a calm longer than {calm}"},
     Row{"if-shorter", "an outage half as long"},
     Row{"if-slow", "slow, not frozen"},
