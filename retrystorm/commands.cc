@@ -18,7 +18,7 @@ namespace {
 // By purpose: ask, compare, translate, trust.
 const Command* const kCommands[] = {&kSimulate,   &kCheck,    &kRecommend, &kRemedies,
                                     &kStrategies, &kMapStudy, &kJobStudy,  &kService,
-                                    &kSchedule,   &kImport,   &kExport};
+                                    &kSchedule,   &kImport,   &kExport,    &kMerge};
 
 constexpr std::string_view kOverview =
     R"(After an outage, does your service come back, or do its clients' retries keep it down?
@@ -28,7 +28,7 @@ constexpr std::string_view kOverview =
   strategies  what gRPC, AWS and others do          map        where it tips over
   job         workers, and a table that follows     service    options from your p99 and load
   schedule    the waits of a policy                 import     a policy file as settings
-  export      settings as a policy file
+  export      settings as a policy file       merge      parts of a study (--cell)
 
   retrystorm check my-service-config.json
   retrystorm simulate --workers=64 --service-time=80ms --rate=400 --outage-for=30s --runs=100

@@ -16,6 +16,7 @@ extern const Command kExport;
 extern const Command kImport;
 extern const Command kJobStudy;
 extern const Command kMapStudy;
+extern const Command kMerge;
 extern const Command kRecommend;
 extern const Command kRemedies;
 extern const Command kSchedule;

@@ -11,6 +11,7 @@
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "retrystorm/study_command.h"
+#include "simulate/options.h"
 #include "study/notes.h"
 #include "words/words.h"
 
@@ -28,7 +29,9 @@ struct JobOptions : StudyOptions {
 
 void declare(CLI::App& app, JobOptions& options) {
   add_study_options(app, options, kSetByJob);
-  add_strategies(*option_group(app, "Study"), options.strategies);
+  auto* study = option_group(app, "Study");
+  add_strategies(*study, options.strategies);
+  add_cell(*study, options.cell);
 }
 
 // A job of 400 tasks of 2,000 calls, and a table like DynamoDB's.
@@ -116,7 +119,7 @@ int job(const Invocation& invocation, const JobOptions& options) {
     CellResult result{};
   };
   std::map<std::string, Best> best;  // of each case: of those that give hardly a call up
-  for (std::size_t cell = 0; cell < results->size(); ++cell) {
+  for (const std::size_t cell : study.own_cells()) {
     const std::vector<RunResult>& runs = (*results)[cell];
     const ScenarioOptions& asked = cells[cell].options;
     const bool has_outage = asked.outage_length() > Duration::zero();
@@ -154,6 +157,7 @@ int job(const Invocation& invocation, const JobOptions& options) {
     const double less = so_far.result.throttled_share.value_or(0) - all.throttled_share.value_or(0);
     if (ratio < 0.99 || (ratio < 1.01 && less > 0)) so_far = {cells[cell].labels.back(), all};
   }
+  if (study.is_share()) return study.finish();
   print_overruling(given);
   print_brought(listed, given);
   study.show(table);

@@ -16,6 +16,7 @@
 #include "model/base/text.h"
 #include "retrystorm/heat_map.h"
 #include "retrystorm/study_command.h"
+#include "simulate/options.h"
 #include "simulator/syn_repeats.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
@@ -35,7 +36,6 @@ struct MapOptions : StudyOptions {
   std::string show = "down";
   std::string resume, picture_data;
   bool list_cells = false;
-  std::size_t cell = 0;  // the only one to run, counted from 1; 0 = all
 };
 
 void declare(CLI::App& app, MapOptions& options) {
@@ -62,14 +62,11 @@ void declare(CLI::App& app, MapOptions& options) {
   study->add_flag("--list-cells", options.list_cells,
                   "print the cells with their numbers as CSV, those missing in --resume if it is "
                   "given, and run nothing");
-  add_count(*study, "--cell", options.cell,
-            "run only this cell, by its number in --list-cells, to split a map among machines; "
-            "0 = all",
-            0, 1'000'000'000);
+  add_cell(*study, options.cell);
   add_picture_data(*study, options.picture_data);
 }
 
-// The axes: strategies, the vertical one and the horizontal one. With --cell they have one value each.
+// The axes: strategies, the vertical one and the horizontal one. With --cell=N they have one value each.
 Grid grid_of(const Invocation& invocation, const MapOptions& options, const OptionList& list,
              const NamedOptions& given) {
   std::vector<Axis> axes{parse_axis(list, options.y, "--y"), parse_axis(list, options.x, "--x")};
@@ -101,10 +98,8 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   if (grid.size() > kMostCells) {
     throw std::invalid_argument("a map has at most 100000 cells: choose fewer values");
   }
-  if (static_cast<double>(options.cell) > grid.size()) {
-    throw std::invalid_argument("--cell: the map has " + fixed(grid.size(), 0) + " cells");
-  }
-  return options.cell > 0 ? grid.only(options.cell - 1) : grid;
+  if (options.cell.number == 0 || options.cell.is_part()) return grid;
+  return grid.only(options.cell.of(static_cast<std::size_t>(grid.size())).front());
 }
 
 // Identifies the map and the program, because another program may give other cells.
@@ -277,11 +272,12 @@ int map(const Invocation& invocation, const MapOptions& options) {
   }
   std::vector<std::string> labels;
   for (const Axis& axis : grid.axes()) labels.push_back(underscored(axis.name));
-  Study study(invocation, options, labels, std::move(cells), {}, options.cell > 0);
+  const bool alone = options.cell.number > 0 && !options.cell.is_part();
+  Study study(invocation, options, labels, std::move(cells), {}, alone);
 
   FinishedCells finished(options.resume, title_of(grid, given, options, study.seed()));
   std::vector<std::size_t> missing;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (const std::size_t i : study.own_cells()) {
     if (finished.find(grid.values(i)) == nullptr) missing.push_back(i);
   }
   if (options.list_cells) {
@@ -290,10 +286,10 @@ int map(const Invocation& invocation, const MapOptions& options) {
     return study.finish();
   }
   if (!options.resume.empty()) {
-    std::cerr << count << " cells of " << options.runs << " runs, " << missing.size()
-              << " to be done\n";
+    std::cerr << study.own_cells().size() << " cells of " << options.runs << " runs, "
+              << missing.size() << " to be done\n";
   }
-  if (options.cell == 0) {
+  if (!alone) {
     const std::vector<std::string> swept = grid.names();
     study.tell_outlook(invocation, {0, count - 1}, swept);  // the corners
     const bool sweeps_clients = std::find(swept.begin(), swept.end(), "clients") != swept.end();
@@ -309,10 +305,11 @@ int map(const Invocation& invocation, const MapOptions& options) {
   if (!complete) return study.finish();
 
   std::vector<CellValues> figures;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (const std::size_t i : study.own_cells()) {
     figures.push_back(*finished.find(grid.values(i)));
     study.write_row(i, figures.back());
   }
+  if (study.is_share()) return study.finish();
   print_overruling(given);
   const HeatMap map(list, grid, options.show, figures);
   map.print(std::cout, style_of(STDOUT_FILENO, options.look.color), options.look.verbose);

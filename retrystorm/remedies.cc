@@ -11,6 +11,7 @@
 #include "model/run/outlook_formulas.h"
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
+#include "simulate/options.h"
 #include "simulator/scenario_options.h"
 #include "study/cell_answer.h"
 #include "study/notes.h"
@@ -46,6 +47,7 @@ void declare(CLI::App& app, RemediesOptions& options) {
            "settings files such as mine.ini; not given: the three usual cases")
       ->group("Study");
   add_strategy_arguments(*study);
+  add_cell(*study, options.cell);
   add_picture_data(*study, options.picture_data);
 }
 
@@ -244,8 +246,14 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
 
   Study study(invocation, options, {"case", "remedy"}, std::move(cells));
   if (is_own) tell_question(study, invocation, asked, cases, one_of_each, are_usual);
-  const auto results = study.run();
+  auto results = study.run();
   if (!results) return study.finish();
+  for (const std::size_t each : study.own_cells()) {
+    CellResult& cell = (*results)[each];
+    cell.held = held_below_load(scenario_of(options_of[each]), cell);
+    study.write_row(each, cell);
+  }
+  if (study.is_share()) return study.finish();
 
   // A column for each case; with --verbose how many runs are down, and the attempts, too.
   Table table{.columns = {{.title = "remedy"}}};
@@ -270,10 +278,9 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   constexpr std::size_t kLong = 4096, kRunsBeside = 10;
   std::vector<std::string> lost(cases.size());  // the remedies that do not help with it
   for (std::size_t i = 0; i < results->size(); ++i) {
-    CellResult cell = (*results)[i];
+    const CellResult& cell = (*results)[i];
     const auto [c, r] = places[i];
     ScenarioOptions scenario = scenario_of(options_of[i]);
-    cell.held = held_below_load(scenario, cell);
     if (is_own && cell.decided() > 0 && !cell.mostly_not_back() &&
         !options_of[i].contains("backlog") && scenario.scale == 1 && !scenario.graph.on() &&
         !scenario.workload.connections.multiplexed() &&
@@ -302,7 +309,6 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
       row[2 + width * c] = state.empty() && down ? share_words(down->value) : state;
       row[3 + width * c] = number_words(cell.amplification);
     }
-    study.write_row(i, cell);
     runs.push_back(
         run_line(std::to_string(c + 1) + '-' + std::to_string(r + 1), options_of[i], study.seed()));
   }

@@ -8,6 +8,7 @@
 #include "model/base/text.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/study_command.h"
+#include "simulate/options.h"
 #include "study/cell_answer.h"
 #include "study/notes.h"
 #include "words/words.h"
@@ -21,7 +22,9 @@ struct StrategiesOptions : StudyOptions {
 
 void declare(CLI::App& app, StrategiesOptions& options) {
   add_study_options(app, options, {});
-  add_strategies(*option_group(app, "Study"), options.strategies);
+  auto* study = option_group(app, "Study");
+  add_strategies(*study, options.strategies);
+  add_cell(*study, options.cell);
 }
 
 int strategies(const Invocation& invocation, const StrategiesOptions& options) {
@@ -50,6 +53,8 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   study.tell_outlook(invocation, outages, set_here);
   const auto results = study.run();
   if (!results) return study.finish();
+  for (const std::size_t each : study.own_cells()) study.write_row(each, (*results)[each]);
+  if (study.is_share()) return study.finish();
   const auto cell_of = [count = listed.size()](std::size_t disturbance, std::size_t strategy) {
     return disturbance * count + strategy;
   };
@@ -97,8 +102,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   }
   for (std::size_t d = 0; d < disturbances.size(); ++d) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const std::size_t number = cell_of(d, ranks[i].strategy);
-      const CellResult& cell = (*results)[number];
+      const CellResult& cell = (*results)[cell_of(d, ranks[i].strategy)];
       std::vector<std::string>& row = table.rows[i];
       if (disturbances[d].outage) {
         row.push_back(down_words(cell));
@@ -106,7 +110,6 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
       }
       row.push_back(share_words(cell.success_share));
       row.push_back(number_words(cell.amplification));
-      study.write_row(number, cell);
     }
   }
   print_overruling(given);

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <functional>
 #include <iostream>
-#include <numeric>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -46,7 +45,7 @@ void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
 std::vector<Scenario> scenarios_of(const Invocation& invocation,
                                    const std::vector<StudyCell>& cells,
                                    const std::vector<std::string>& labels, std::uint64_t seed,
-                                   std::size_t at_once, bool part) {
+                                   std::size_t at_once, bool alone) {
   std::vector<Scenario> scenarios;
   for (const StudyCell& cell : cells) {
     scenarios.push_back(make_scenario(cell.options, seed));
@@ -54,7 +53,7 @@ std::vector<Scenario> scenarios_of(const Invocation& invocation,
     check_verdict(scenarios.back());
     check_memory(scenarios.back(), at_once, memory_limit());
   }
-  if (!part) {
+  if (!alone) {
     try {
       auto named = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
       for (const std::string& label : labels) named.push_back(with_dashes(label));
@@ -212,9 +211,11 @@ void print_brought(const std::vector<ListedStrategy>& strategies, const NamedOpt
   }
 }
 
-void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json) {
+void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json,
+                 std::size_t parted_cells) {
   auto start = options_json(invocation.app);
   start["seed"] = seed;
+  if (parted_cells > 0) start["cells"] = parted_cells;
   json.write(start_json("retrystorm", invocation.command, start));
   if (!given) std::cerr << "seed " << seed << '\n';
 }
@@ -251,20 +252,25 @@ std::string strategies_text(const std::vector<std::string>& labels,
 
 Study::Study(const Invocation& invocation, const StudyOptions& options,
              const std::vector<std::string>& labels, std::vector<StudyCell> cells,
-             const std::vector<std::string>& run_columns, bool part)
+             const std::vector<std::string>& run_columns, bool alone)
     : options_(options),
       labels_(labels),
       cells_(std::move(cells)),
+      own_(alone ? CellShare().of(1) : options.cell.of(cells_.size())),
       seed_(options.workload.seed ? *options.workload.seed : std::random_device()()),
       scenarios_(scenarios_of(invocation, cells_, labels_, seed_, threads_or_cores(options.threads),
-                              part)),
+                              alone)),
       files_(options.table,
-             csv_comment(invocation.results_command, seed_) + strategies_text(labels_, cells_)),
+             csv_comment(invocation.results_command, seed_,
+                         options.cell.is_part() ? options.cell.title(cells_.size()) : "") +
+                 strategies_text(labels_, cells_)),
       output_(OutputFile(options.json)),
       rows_(run_columns.empty() ? "cell" : "run",
             run_columns.empty() ? cell_names(labels) : run_names(labels, run_columns),
             files_.csv_comment, std::move(files_.csv), output_.json()) {
-  write_start(invocation, seed_, options.workload.seed.has_value(), output_.json());
+  options.cell.check_seed(options.workload.seed.has_value());
+  write_start(invocation, seed_, options.workload.seed.has_value(), output_.json(),
+              options.cell.is_part() ? cells_.size() : 0);
 }
 
 void Study::tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
@@ -302,16 +308,15 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
 
 std::optional<std::vector<CellResult>> Study::run() {
   std::vector<CellResult> results(cells_.size());
-  const bool all = run(all_cells(), [&results](std::size_t cell, const CellResult& result) {
-    results[cell] = result;
-  });
+  const bool all =
+      run(own_, [&results](std::size_t cell, const CellResult& result) { results[cell] = result; });
   return all ? std::optional(std::move(results)) : std::nullopt;
 }
 
 std::optional<std::vector<std::vector<RunResult>>> Study::run_each() {
   std::vector<std::vector<RunResult>> results(cells_.size());
-  const bool all = run_cells(
-      all_cells(), [&results](std::size_t cell, const auto& runs) { results[cell] = runs; });
+  const bool all =
+      run_cells(own_, [&results](std::size_t cell, const auto& runs) { results[cell] = runs; });
   return all ? std::optional(std::move(results)) : std::nullopt;
 }
 
@@ -319,12 +324,6 @@ bool Study::run(const std::vector<std::size_t>& cells,
                 const std::function<void(std::size_t, const CellResult&)>& done) {
   return run_cells(cells,
                    [&done](std::size_t cell, const auto& runs) { done(cell, summarize(runs)); });
-}
-
-std::vector<std::size_t> Study::all_cells() const {
-  std::vector<std::size_t> all(cells_.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
 }
 
 bool Study::run_cells(
@@ -457,8 +456,11 @@ int Study::finish(const char* end) {
   }
   std::cout << end;
   rows_.begin();
+  if (is_share()) say({"part", {{"part", options_.cell.title(cells_.size())}}});
   const int fault = output_.finish();
   if (fault != 0) return fault;
+  // What became of the claims is for `merge` to say: a part with a broken one is not to be run again.
+  if (complete_ && options_.cell.is_part()) return kExitHolds;
   if (complete_) return exit_code_of(findings);
   if (output_.interrupted()) return kExitFault;
   return findings.empty() ? kExitUndecided : exit_code_of(findings);

@@ -22,6 +22,7 @@
 #include "study/named_options.h"
 #include "study/rows.h"
 #include "study/strategy_list.h"
+#include "study/sweep.h"
 #include "study/table.h"
 
 namespace retrystorm {
@@ -35,6 +36,7 @@ struct StudyOptions : ScenarioOptions {
   std::string json;
   TableFiles table;
   std::vector<Expectation> expectations;
+  CellShare cell;
 };
 
 // `own`: options that the study sets itself. They are not in the help, and `given_to_study` refuses them.
@@ -85,7 +87,9 @@ void print_overruling(const NamedOptions& given, const std::string& whose = "eve
 void print_brought(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
 
 // Writes the first line of the file of `--json`, and prints a seed that was not given.
-void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json);
+// `parted_cells`: how many cells all parts have, if the file is of a part.
+void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json,
+                 std::size_t parted_cells = 0);
 
 // One setting of a study: the labels that identify it, and its options.
 struct StudyCell {
@@ -96,12 +100,12 @@ struct StudyCell {
 class Study {
  public:
   // `labels` are the names of the cells' labels. With `run_columns`, the files for programs have a row
-  // with these columns for each run, instead of one row for each cell. If the cells are only a `part` of a
-  // study, options may have an effect in the other cells only. Throws std::exception with a readable
+  // with these columns for each run, instead of one row for each cell. If `alone`, the only cell is one of those of
+  // --cell=N: options may have an effect in the other cells only. Throws std::exception with a readable
   // message if a cell cannot be run, an option has no effect in any of them, or a file cannot be written.
   Study(const Invocation& invocation, const StudyOptions& options,
         const std::vector<std::string>& labels, std::vector<StudyCell> cells,
-        const std::vector<std::string>& run_columns = {}, bool part = false);
+        const std::vector<std::string>& run_columns = {}, bool alone = false);
 
   // Prints what can be said about these cells before they run, and the defaults on which the answer hangs, which are also
   // in the comment of the CSV file.
@@ -109,10 +113,15 @@ class Study {
   void tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
                     const std::vector<std::string>& set_in_cells);
 
-  // The summary of the runs of each cell, in the order of the cells. Nothing if it was interrupted. Call it
+  // The cells that --cell leaves, in order, and whether they are not all. Then a command writes their rows and
+  // finishes: it cannot compare them with the others.
+  const std::vector<std::size_t>& own_cells() const { return own_; }
+  bool is_share() const { return own_.size() < cells_.size() || options_.cell.is_part(); }
+
+  // The summary of the runs of each own cell, in the order of the cells. Nothing if it was interrupted. Call it
   // once, with all cells, because all runs are shared among the threads.
   std::optional<std::vector<CellResult>> run();
-  // The same, but with the runs of each cell, in the order of their seeds.
+  // The same, but with the runs of each own cell, in the order of their seeds.
   std::optional<std::vector<std::vector<RunResult>>> run_each();
   // Runs these cells only. `done` gets each as soon as it is finished, one at a time. Returns true if all
   // were finished.
@@ -161,11 +170,11 @@ class Study {
   bool is_over() const;
   bool run_cells(const std::vector<std::size_t>& cells,
                  const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done);
-  std::vector<std::size_t> all_cells() const;
 
   const StudyOptions& options_;
   const std::vector<std::string> labels_;
   const std::vector<StudyCell> cells_;
+  const std::vector<std::size_t> own_;
   const std::uint64_t seed_;
   std::vector<Scenario> scenarios_;
   const TimePoint began_ = Clock::now();

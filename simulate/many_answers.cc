@@ -253,7 +253,8 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
     summary += (summary.empty() ? "" : " ") + words_of(each) + '.';
   }
   if (!summary.empty()) std::cout << fitted("", summary, style_) << std::flush;
-  const bool tries = complete && !options_.no_trials && campaign_.runs > 1;
+  const bool tries =
+      complete && !options_.no_trials && campaign_.runs > 1 && !options_.cell.is_part();
   if (tries && cells.size() <= kMostRows) {
     // A line for each trial that turns a row.
     struct Told {

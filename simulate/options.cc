@@ -11,6 +11,13 @@
 
 namespace retrystorm {
 
+void add_cell(CLI::App& app, CellShare& cell) {
+  add_value(
+      app, "--cell", "N|i/n", "0", [&cell](const std::string& text) { cell = parse_share(text); },
+      "run only this cell, counted from 1, or part i of n of the cells, to split them among "
+      "machines; `retrystorm merge` joins the files of the parts; 0 = all");
+}
+
 void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
   OptionList list;
   declare_options(list, options);
@@ -41,11 +48,7 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
   add_text(*many, "--most", options.most, "likewise the greatest value");
   many->add_flag("--list-cells", options.list_cells,
                  "print the cells of the sweep as CSV, in order, and run nothing");
-  add_count(
-      *many, "--cell", options.cell,
-      "run only this cell (counted from 1, in the order of --list-cells), to split a sweep among "
-      "machines; 0 = all",
-      0, 1'000'000'000);
+  add_cell(*many, options.cell);
   many->add_flag("--wide", options.look.verbose, "the same as --verbose")->group("");
   add_table_files(*many, options.table.csv, options.table.markdown);
   add_format(*many);
@@ -104,7 +107,7 @@ void check_sweep(const Invocation& invocation, const SimulatorOptions& options) 
     check_values(given, grid);
     // All cells of a larger grid would take longer than its runs.
     constexpr double kMost = 1000;
-    if (grid.size() > kMost || options.cell > 0) return;
+    if (grid.size() > kMost || (options.cell.number > 0 && !options.cell.is_part())) return;
     std::vector<std::string> named = grid.names();
     const auto typed = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
     named.insert(named.end(), typed.begin(), typed.end());
@@ -161,9 +164,10 @@ void check(const SimulatorOptions& options, const std::vector<std::string>& type
     }
     if (!options.sweeps.empty()) wrong.add(name + " excludes --sweep");
   }
-  if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
+  if ((options.list_cells || options.cell.number > 0) && options.sweeps.empty()) {
     wrong.add("--list-cells and --cell need a --sweep");
   }
+  wrong.attempt([&] { options.cell.check_seed(options.workload.seed.has_value()); });
   if (options.print_processes && !options.graph.on()) {
     wrong.add("--print-processes needs --chain or --topology");
   }

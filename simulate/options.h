@@ -9,6 +9,7 @@
 #include "common/cli/program.h"
 #include "simulator/scenario_options.h"
 #include "study/cell_table.h"
+#include "study/sweep.h"
 
 namespace retrystorm {
 
@@ -20,13 +21,16 @@ struct SimulatorOptions : ScenarioOptions {
   std::string least, most;  // the option of which that value is looked for
   bool list_cells = false;
   bool print_processes = false;
-  std::size_t cell = 0;  // the only one to run, counted from 1; 0 = all
+  CellShare cell;
   bool server_lines = false;
   bool quiet = false, no_trials = false;
   AnswerLook look;
   std::string json, server_json;
   TableFiles table;
 };
+
+// Adds `--cell`.
+void add_cell(CLI::App& app, CellShare& cell);
 
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);
 

@@ -32,6 +32,7 @@
 #include "study/cells.h"
 #include "study/evaluator.h"
 #include "study/judged_runs.h"
+#include "study/notes.h"
 #include "study/progress_bar.h"
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
@@ -136,36 +137,37 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   const NamedOptions given = given_options(invocation.app, list);
   std::vector<Axis> axes;
   for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(list, sweep));
-  Grid grid = make_grid(list, std::move(axes));
+  Grid whole = make_grid(list, std::move(axes));
   constexpr double kMostRuns = 1e7;
-  const double total = grid.size() * static_cast<double>(most_runs);
+  const double total = whole.size() * static_cast<double>(most_runs);
   if (total > kMostRuns) {
     throw std::invalid_argument("this is a grid of " + std::to_string(std::llround(total)) +
                                 " runs, more than ten million: choose fewer values or --runs");
   }
-  if (static_cast<double>(options.cell) > grid.size()) {
-    throw std::invalid_argument("--cell: the sweep has " +
-                                std::to_string(std::llround(grid.size())) + " cells");
+  const bool is_part = options.cell.is_part();
+  if (options.cell.number > 0 && !is_part) {
+    whole = whole.only(options.cell.of(static_cast<std::size_t>(whole.size())).front());
   }
-  if (options.cell > 0) grid = grid.only(options.cell - 1);
+  const Grid grid = is_part ? whole.part(options.cell) : whole;
   const CampaignOptions campaign{
       .runs = most_runs, .threads = threads_or_cores(options.threads), .seed = seed};
   const auto options_of = [&](std::size_t cell) {
-    return cell_options(given, grid, grid.values(cell));
+    return cell_options(given, whole, whole.values(cell));
   };
-  const auto scenario = [&](std::size_t cell) {
-    const Scenario one = make_scenario(options_of(cell), seed);
+  const auto checked = [&](const Grid& of, std::size_t cell) {
+    const Scenario one = make_scenario(cell_options(given, of, of.values(cell)), seed);
     check_length(one);
     check_verdict(one);
     // The results of the runs of a row are kept until it is done, and the rows.
     constexpr double kRun = 1'200, kRow = 1'600;
     check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)),
-                 memory_limit() - kRun * static_cast<double>(most_runs) - kRow * grid.size());
+                 memory_limit() - kRun * static_cast<double>(most_runs) - kRow * whole.size());
     return one;
   };
+  const auto scenario = [&](std::size_t cell) { return checked(grid, cell); };
   // Before anything runs. For a large grid, only the ends are checked, because all would take longer than
-  // its runs.
-  const auto cells = static_cast<std::size_t>(grid.size());
+  // its runs. Those of other parts are, too: all parts have the same columns.
+  const auto cells = static_cast<std::size_t>(whole.size());
   const std::size_t tried = std::min<std::size_t>(cells, 1000);
   MoreColumns more{.outage = false, .errors_by = true};
   const auto add_columns = [&more](const Scenario& one) {
@@ -182,15 +184,17 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
       if (is_new && !name.empty()) more.clients.push_back(name);
     }
   };
-  add_columns(scenario(cells - 1));
-  for (std::size_t cell = 0; cell < tried; ++cell) add_columns(scenario(cell));
+  add_columns(checked(whole, cells - 1));
+  for (std::size_t cell = 0; cell < tried; ++cell) add_columns(checked(whole, cell));
   if (options.list_cells) {
     list_cells(grid);
     return 0;
   }
   auto start = options_json(invocation.app);
   start["seed"] = seed;
-  OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));
+  if (is_part) start["cells"] = cells;
+  OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed,
+                                                  is_part ? options.cell.title(cells) : ""));
   WorkOutput output(OutputFile(options.json));
   std::string assumed;
   if (cells == 1) {
@@ -198,7 +202,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     add_different(no_defaults, options, options_of(0));
     assumed = tell_before(invocation, options, options_of(0), start, no_defaults);
   } else {
-    assumed = tell_before(invocation, options, start, grid, options_of, most_runs);
+    assumed = tell_before(invocation, options, start, whole, options_of, most_runs);
   }
   CellTable table(
       grid, std::cout, output.json(), std::move(files), more,
@@ -228,9 +232,11 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   } else if (!answered.empty()) {
     answers.tell_rows(answered, complete);
   }
+  if (is_part) say({"part", {{"part", options.cell.title(cells)}}});
   const int fault = output.finish();
   if (!complete) return std::max<int>(fault, kExitFault);
-  return fault != 0 ? fault : exit_code_of(findings);
+  // What became of the claims is for `merge` to say: a part with a broken one is not to be run again.
+  return fault != 0 || is_part ? fault : exit_code_of(findings);
 }
 
 }  // namespace

@@ -164,10 +164,11 @@ std::vector<std::string> Grid::names() const {
 double Grid::size() const {
   double size = 1;
   for (const Axis& axis : axes_) size *= static_cast<double>(axis.values.size());
-  return size;
+  return std::ceil((size - static_cast<double>(first_)) / static_cast<double>(step_));
 }
 
 std::vector<std::string> Grid::values(std::size_t cell) const {
+  cell = first_ + cell * step_;
   std::vector<std::string> values(axes_.size());
   for (std::size_t i = axes_.size(); i-- > 0;) {
     const std::size_t count = axes_[i].values.size();
@@ -182,6 +183,45 @@ Grid Grid::only(std::size_t cell) const {
   const auto value = values(cell);
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i].values = {value[i]};
   return Grid(std::move(axes));
+}
+
+Grid Grid::part(const CellShare& share) const {
+  Grid part = *this;
+  part.first_ = std::min(share.number - 1,
+                         static_cast<std::size_t>(size()));  // there may be more parts than cells
+  part.step_ = share.parts;
+  return part;
+}
+
+CellShare parse_share(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == text.npos) return {.number = parse_count(text, 0, kMostCells)};
+  const CellShare share{.number = parse_count(text.substr(0, slash), 0, kMostCells),
+                        .parts = parse_count(text.substr(slash + 1), 0, kMostCells)};
+  if (share.number >= 1 && share.number <= share.parts) return share;
+  throw std::invalid_argument("part i of n is i/n, with i from 1 to n, such as 1/4");
+}
+
+std::vector<std::size_t> CellShare::of(std::size_t cells) const {
+  if (!is_part() && number > cells) {
+    throw std::invalid_argument("--cell: there are " + std::to_string(cells) + " cells");
+  }
+  std::vector<std::size_t> own;
+  const std::size_t first = number == 0 ? 0 : number - 1;
+  const std::size_t step = is_part() ? parts : number == 0 ? 1 : cells;
+  for (std::size_t cell = first; cell < cells; cell += step) own.push_back(cell);
+  return own;
+}
+
+std::string CellShare::title(std::size_t cells) const {
+  if (number == 0) return "";
+  return (is_part() ? "part " : "cell ") + std::to_string(number) +
+         (is_part() ? '/' + std::to_string(parts) : "") + " of " + std::to_string(cells) + " cells";
+}
+
+void CellShare::check_seed(bool given) const {
+  if (given || !is_part()) return;
+  throw std::invalid_argument("--cell=i/n needs a --seed, the same for each part");
 }
 
 }  // namespace retrystorm

@@ -32,6 +32,30 @@ Axis strategy_axis(const OptionList& options, std::string_view list, const std::
 Axis parse_axis(const OptionList& options, const std::string& text,
                 const std::string& asked = "--sweep");
 
+constexpr std::size_t kMostCells = 1'000'000'000;  // that --cell can name
+
+// Which cells of a study are run here: all, one, or part i of n, so that machines share them. The cells of a part are
+// not neighbours, which take about as long as each other.
+struct CellShare {
+  std::size_t number = 0;  // of the cell or the part, counted from 1; 0 = all cells
+  std::size_t parts = 0;   // 0 = no parts
+
+  bool is_part() const { return parts > 0; }
+
+  // The cells of the share, in order, of a study that has so many. There may be fewer than parts. Throws
+  // std::invalid_argument if there is no such cell.
+  std::vector<std::size_t> of(std::size_t cells) const;
+
+  // "part 2/4 of 36 cells", or "cell 3 of 36 cells"; empty for all.
+  std::string title(std::size_t cells) const;
+
+  // A part needs a seed, because all have the same one. Throws std::invalid_argument.
+  void check_seed(bool given) const;
+};
+
+// Reads N, or i/n with 1 <= i <= n. Throws std::invalid_argument with a readable message.
+CellShare parse_share(std::string_view text);
+
 // All combinations of the axes; the last axis changes fastest.
 class Grid {
  public:
@@ -51,8 +75,12 @@ class Grid {
   // The grid with only this cell.
   Grid only(std::size_t cell) const;
 
+  // The grid with the cells of this part of it. The axes keep all their values.
+  Grid part(const CellShare& share) const;
+
  private:
   std::vector<Axis> axes_;
+  std::size_t first_ = 0, step_ = 1;  // which of the combinations are its cells
 };
 
 // Throws std::invalid_argument with a readable message if two axes are the same option.

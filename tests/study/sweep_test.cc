@@ -99,6 +99,42 @@ TEST(Grid, CombinesAllValuesWithTheLastAxisFastest) {
   EXPECT_THAT(grid.values(5), ElementsAre("2", "z"));
 }
 
+TEST(CellShare, PutsEachCellIntoOnePart) {
+  const Grid grid({{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}});
+  for (std::size_t parts = 1; parts <= 9; ++parts) {
+    std::vector<std::size_t> seen;
+    for (std::size_t number = 1; number <= parts; ++number) {
+      const CellShare share{.number = number, .parts = parts};
+      const std::vector<std::size_t> own = share.of(6);
+      const Grid part = grid.part(share);
+      ASSERT_EQ(part.size(), own.size()) << number << '/' << parts;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        EXPECT_EQ(part.values(i), grid.values(own[i]));
+        EXPECT_EQ(own[i], number - 1 + i * parts);
+      }
+      seen.insert(seen.end(), own.begin(), own.end());
+    }
+    EXPECT_THAT(seen, ::testing::UnorderedElementsAre(0, 1, 2, 3, 4, 5)) << parts;
+  }
+  EXPECT_THAT(CellShare().of(3), ElementsAre(0, 1, 2));
+  EXPECT_THAT(CellShare{.number = 2}.of(3), ElementsAre(1));
+}
+
+TEST(CellShare, RefusesWhatIsNoShare) {
+  test::expect_refusals([](const std::string& text) { parse_share(text); }, {{"3", ""},
+                                                                             {"1/1", ""},
+                                                                             {"4/4", ""},
+                                                                             {"0/4", "from 1 to n"},
+                                                                             {"5/4", "from 1 to n"},
+                                                                             {"1/0", "from 1 to n"},
+                                                                             {"1/2/3", "2/3"},
+                                                                             {"-1/4", "-1"},
+                                                                             {"/4", "''"},
+                                                                             {"x", "x"}});
+  test::expect_refusals<std::size_t>([](std::size_t number) { CellShare{.number = number}.of(6); },
+                                     {{6, ""}, {7, "6 cells"}});
+}
+
 TEST(Grid, HasOneCellWithoutAxes) {
   EXPECT_EQ(Grid({}).size(), 1);
   EXPECT_TRUE(Grid({}).values(0).empty());

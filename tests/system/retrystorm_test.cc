@@ -489,5 +489,108 @@ TEST(RetrystormMap, IsTheSameCellByCell) {
   }
 }
 
+// The files of the parts of a study, which machines share.
+class RetrystormMerge : public testing::Test {
+ protected:
+  // Runs all parts, and returns their files of JSON Lines.
+  std::vector<std::string> parts(const std::string& program, const Arguments& study,
+                                 const std::string& name, std::size_t count) {
+    std::vector<std::string> files;
+    for (std::size_t i = 1; i <= count; ++i) {
+      const std::string part = std::to_string(i) + '/' + std::to_string(count);
+      files.push_back(dir_.file(name + std::to_string(i)));
+      const Ended ended =
+          test::ended(program, study + Arguments{"--cell=" + part, "--json=" + files.back(),
+                                                 "--csv=" + files.back() + ".csv", "--threads=1"});
+      EXPECT_EQ(ended.code, 0) << ended.err;  // also where a claim is broken: no part is run again
+    }
+    return files;
+  }
+
+  static Ended merged(const std::vector<std::string>& files) {
+    return ended(RETRYSTORM_STUDIES, Arguments{"merge"} + files);
+  }
+
+  static std::string without_first_line(const std::string& text) {
+    return text.substr(text.find('\n') + 1);
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(RetrystormMerge, HasTheRowsAndClaimsOfOneRun) {
+  const Arguments small = with_small({});
+  const std::tuple<const char*, Arguments, std::size_t> studies[] = {
+      {RETRYSTORM_SIMULATE,
+       Arguments{"--sweep=strategy=fixed,none", "--sweep=backlog=5,50,500", "--no-trials",
+                 "--expect=down<50%", "--expect=success>90%"} +
+           small,
+       4},
+      {RETRYSTORM_SIMULATE, Arguments{"--sweep=backlog=5,50", "--no-trials"} + small, 3},
+      {RETRYSTORM_STUDIES, small_map({"--expect=recovered"}), 3},
+      {RETRYSTORM_STUDIES,
+       Arguments{"strategies", "fixed", "none", "grpc", "--expect=success>99%"} + small, 2},
+      {RETRYSTORM_STUDIES, Arguments{"remedies", "--expect=recovered"} + small, 4},
+      {RETRYSTORM_STUDIES, quick("job"), 3},
+  };
+  for (const auto& [program, study, count] : studies) {
+    SCOPED_TRACE(study.front());
+    const std::string json = dir_.file("whole"), csv = json + ".csv";
+    const Ended whole = ended(program, study + Arguments{"--json=" + json, "--csv=" + csv});
+    std::vector<std::string> files = parts(program, study, "part", count);
+    const nlohmann::json names(files);
+    std::reverse(files.begin(), files.end());  // in any order
+    const Ended lines = merged(files);
+    EXPECT_EQ(lines.code, whole.code) << lines.err;
+    EXPECT_EQ(without_first_line(lines.out), without_first_line(read_file(json)));
+    const auto start = nlohmann::json::parse(lines.out.substr(0, lines.out.find('\n')));
+    EXPECT_EQ(start["parts"], names);
+    EXPECT_EQ(start["cell"], 0);
+    for (std::string& file : files) file += ".csv";
+    const Ended rows = merged(files);
+    EXPECT_EQ(rows.code, 0) << rows.err;
+    EXPECT_EQ(without_first_line(rows.out), without_first_line(read_file(csv)));
+    const std::string comment = rows.out.substr(0, rows.out.find('\n'));
+    const std::string of_whole = read_file(csv).substr(0, read_file(csv).find('\n'));
+    EXPECT_EQ(comment.substr(0, of_whole.size()), of_whole);
+    EXPECT_THAT(comment, HasSubstr(", parts: " + files.back() + ' '));
+  }
+}
+
+TEST_F(RetrystormMerge, RefusesWhatIsNotTheWhole) {
+  const Arguments map = small_map({"--expect=recovered"});
+  const auto files = parts(RETRYSTORM_STUDIES, map, "a", 2);
+  const auto thirds = parts(RETRYSTORM_STUDIES, map, "b", 3);
+  const auto seeds = parts(RETRYSTORM_STUDIES, map + Arguments{"--seed=5"}, "c", 2);
+  const auto others = parts(RETRYSTORM_STUDIES, map + Arguments{"--timeout=1s"}, "d", 2);
+  const std::string short_of_rows = dir_.file("short"), cut = dir_.file("cut");
+  const std::string text = read_file(files[1]);
+  std::ofstream(short_of_rows) << text.substr(0, text.rfind('\n', text.size() - 2) + 1);
+  std::ofstream(cut) << text.substr(0, text.size() - 9);
+  succeeded(RETRYSTORM_STUDIES, small_map({"--json", dir_.file("whole")}));
+  using Files = std::vector<std::string>;
+  const std::pair<Files, std::string> rows[] = {{{files[0]}, "--cell=2/2"},
+                                                {{files[1]}, "--cell=1/2"},
+                                                {{files[0], files[1], files[1]}, "the same part"},
+                                                {{files[0], thirds[1], thirds[2]}, "parts"},
+                                                {{files[0], seeds[1]}, "seed"},
+                                                {{files[0], others[1]}, "timeout"},
+                                                {{files[0] + ".csv", seeds[1] + ".csv"}, "command"},
+                                                {{files[0] + ".csv"}, "--cell=2/2"},
+                                                {{files[0], files[1] + ".csv"}, "differ"},
+                                                {{files[0], short_of_rows}, "run --cell=2/2 again"},
+                                                {{files[0], cut}, "run --cell=2/2 again"},
+                                                {{files[0], dir_.file("whole")}, "no part"},
+                                                {{files[0], dir_.file("none")}, "cannot read"},
+                                                {{files[0], "/dev/zero"}, "cannot read"}};
+  for (const auto& [given, named] : rows) {
+    const Ended refused = merged(given);
+    EXPECT_EQ(refused.code, 2) << named;
+    EXPECT_EQ(refused.out, "") << named;
+    EXPECT_THAT(lines(refused.err), SizeIs(1)) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(named));
+  }
+}
+
 }  // namespace
 }  // namespace retrystorm::test

@@ -265,6 +265,8 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--observe=2000000h"}, "too long"},
       {{"--sweep=json=a,b"}, "no option of this name"},
       {{"--sweep=backlog=1,2", "--cell=3"}, "--cell"},
+      {{"--sweep=backlog=1,2", "--cell=3/2"}, "--cell"},
+      {{"--sweep=backlog=1,2", "--cell=1/2"}, "--seed"},
       {{"--list-cells"}, "need a --sweep"},
       {{"--hidden-capacity"}, "--most=rate"},
       {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
