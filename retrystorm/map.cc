@@ -66,7 +66,7 @@ void declare(CLI::App& app, MapOptions& options) {
   add_picture_data(*study, options.picture_data);
 }
 
-// The axes: strategies, the vertical one and the horizontal one. With --cell=N they have one value each.
+// The axes: strategies, the vertical one and the horizontal one. With --cell=N the grid has only this cell.
 Grid grid_of(const Invocation& invocation, const MapOptions& options, const OptionList& list,
              const NamedOptions& given) {
   std::vector<Axis> axes{parse_axis(list, options.y, "--y"), parse_axis(list, options.x, "--x")};
@@ -98,8 +98,7 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   if (grid.size() > kMostCells) {
     throw std::invalid_argument("a map has at most 100000 cells: choose fewer values");
   }
-  if (options.cell.number == 0 || options.cell.is_part()) return grid;
-  return grid.only(options.cell.of(static_cast<std::size_t>(grid.size())).front());
+  return options.cell.is_part() ? grid : grid.part(options.cell);
 }
 
 // Identifies the map and the program, because another program may give other cells.

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -71,40 +72,33 @@ std::string without_cell(std::string command) {
   return command.erase(at, command.find_first_of(" ,", at + kOption.size()) - at);
 }
 
-// "# part 2/4 of 36 cells: simulate ...", see `csv_comment`.
-void read_comment(const std::string& line, Part& part) {
-  constexpr std::string_view kPart = "# part ", kOf = " of ", kEnd = " cells: ";
-  const std::size_t of = line.find(kOf), end = line.find(kEnd);
-  if (!line.starts_with(kPart) || of > end || end == line.npos) return;
-  part.share = parse_share(std::string_view(line).substr(kPart.size(), of - kPart.size()));
-  part.cells = parse_count(std::string_view(line).substr(of + kOf.size(), end - of - kOf.size()), 1,
-                           kMostCells);
-  part.start["command"] = without_cell("# " + line.substr(end + kEnd.size()));
-}
-
+// The first line: that of --json, or the comment of --csv (see `csv_comment`).
 void read_start(const std::string& line, Part& part) {
-  part.start = Json::parse(line);
-  part.share = parse_share(part.start.at("cell").get<std::string>());
-  part.cells = part.start.at("cells").get<std::size_t>();
-  part.start["cell"] = 0;
+  int title = 0;
+  if (std::sscanf(line.c_str(), "# part %zu/%zu of %zu cells: %n", &part.share.number,
+                  &part.share.parts, &part.cells, &title) == 3) {
+    part.start["command"] = "# " + line.substr(static_cast<std::size_t>(title));
+  } else {
+    part.start = Json::parse(line);
+    part.share = parse_share(part.start.at("cell").get<std::string>());
+    part.cells = part.start.at("cells").get<std::size_t>();
+    part.start["cell"] = 0;
+    part.start.erase("cells");
+  }
   part.start["command"] = without_cell(part.start.at("command").get<std::string>());
-  part.start.erase("cells");
 }
 
 Part read_part(const std::string& path) {
   Part part{.path = path};
   std::ifstream file;
   if (is_plain_file(path)) file.open(path);
-  std::string line;
   if (!file.is_open()) throw UnreadableFile("cannot read " + in_quotes(path));
+  std::string line;
   std::getline(file, line);
   const bool csv = line.starts_with('#');
   try {
-    csv ? read_comment(line, part) : read_start(line, part);
-  } catch (const std::exception&) {  // no text like that
-    part.share = {};
-  }
-  if (!part.share.is_part()) {
+    read_start(line, part);
+  } catch (const std::exception&) {  // no such line
     refuse(path, "is no part of a study: the files of --json and --csv with --cell=i/n are");
   }
   while (std::getline(file, line)) {

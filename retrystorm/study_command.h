@@ -113,10 +113,10 @@ class Study {
   void tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
                     const std::vector<std::string>& set_in_cells);
 
-  // The cells that --cell leaves, in order, and whether they are not all. Then a command writes their rows and
-  // finishes: it cannot compare them with the others.
+  // The cells that --cell leaves, in order, and whether it was given. Then a command writes their rows and finishes: it
+  // cannot compare them with the others.
   const std::vector<std::size_t>& own_cells() const { return own_; }
-  bool is_share() const { return own_.size() < cells_.size() || options_.cell.is_part(); }
+  bool is_share() const { return options_.cell.number > 0; }
 
   // The summary of the runs of each own cell, in the order of the cells. Nothing if it was interrupted. Call it
   // once, with all cells, because all runs are shared among the threads.

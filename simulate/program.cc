@@ -145,9 +145,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
                                 " runs, more than ten million: choose fewer values or --runs");
   }
   const bool is_part = options.cell.is_part();
-  if (options.cell.number > 0 && !is_part) {
-    whole = whole.only(options.cell.of(static_cast<std::size_t>(whole.size())).front());
-  }
+  if (!is_part) whole = whole.part(options.cell);
   const Grid grid = is_part ? whole.part(options.cell) : whole;
   const CampaignOptions campaign{
       .runs = most_runs, .threads = threads_or_cores(options.threads), .seed = seed};

@@ -178,26 +178,23 @@ std::vector<std::string> Grid::values(std::size_t cell) const {
   return values;
 }
 
-Grid Grid::only(std::size_t cell) const {
-  std::vector<Axis> axes = axes_;
-  const auto value = values(cell);
-  for (std::size_t i = 0; i < axes.size(); ++i) axes[i].values = {value[i]};
-  return Grid(std::move(axes));
-}
-
 Grid Grid::part(const CellShare& share) const {
+  const auto cells = static_cast<std::size_t>(size());
+  const std::vector<std::size_t> own = share.of(cells);
   Grid part = *this;
-  part.first_ = std::min(share.number - 1,
-                         static_cast<std::size_t>(size()));  // there may be more parts than cells
-  part.step_ = share.parts;
+  part.first_ = own.empty() ? cells : own.front();
+  part.step_ = own.size() < 2 ? cells : own[1] - own[0];
   return part;
 }
 
 CellShare parse_share(std::string_view text) {
+  const auto count = [](std::string_view word) {
+    return static_cast<std::size_t>(parse_count(word, 0, 1'000'000'000));
+  };
   const std::size_t slash = text.find('/');
-  if (slash == text.npos) return {.number = parse_count(text, 0, kMostCells)};
-  const CellShare share{.number = parse_count(text.substr(0, slash), 0, kMostCells),
-                        .parts = parse_count(text.substr(slash + 1), 0, kMostCells)};
+  if (slash == text.npos) return {.number = count(text)};
+  const CellShare share{.number = count(text.substr(0, slash)),
+                        .parts = count(text.substr(slash + 1))};
   if (share.number >= 1 && share.number <= share.parts) return share;
   throw std::invalid_argument("part i of n is i/n, with i from 1 to n, such as 1/4");
 }
@@ -215,8 +212,9 @@ std::vector<std::size_t> CellShare::of(std::size_t cells) const {
 
 std::string CellShare::title(std::size_t cells) const {
   if (number == 0) return "";
-  return (is_part() ? "part " : "cell ") + std::to_string(number) +
-         (is_part() ? '/' + std::to_string(parts) : "") + " of " + std::to_string(cells) + " cells";
+  if (!is_part()) return "cell " + std::to_string(number);
+  return "part " + std::to_string(number) + '/' + std::to_string(parts) + " of " +
+         std::to_string(cells) + " cells";
 }
 
 void CellShare::check_seed(bool given) const {

@@ -32,8 +32,6 @@ Axis strategy_axis(const OptionList& options, std::string_view list, const std::
 Axis parse_axis(const OptionList& options, const std::string& text,
                 const std::string& asked = "--sweep");
 
-constexpr std::size_t kMostCells = 1'000'000'000;  // that --cell can name
-
 // Which cells of a study are run here: all, one, or part i of n, so that machines share them. The cells of a part are
 // not neighbours, which take about as long as each other.
 struct CellShare {
@@ -46,7 +44,7 @@ struct CellShare {
   // std::invalid_argument if there is no such cell.
   std::vector<std::size_t> of(std::size_t cells) const;
 
-  // "part 2/4 of 36 cells", or "cell 3 of 36 cells"; empty for all.
+  // "part 2/4 of 36 cells", or "cell 3"; empty for all.
   std::string title(std::size_t cells) const;
 
   // A part needs a seed, because all have the same one. Throws std::invalid_argument.
@@ -72,10 +70,7 @@ class Grid {
   // The value of each axis in a cell.
   std::vector<std::string> values(std::size_t cell) const;
 
-  // The grid with only this cell.
-  Grid only(std::size_t cell) const;
-
-  // The grid with the cells of this part of it. The axes keep all their values.
+  // The grid with the cells of this share of it, as `CellShare::of` has them. The axes keep all their values.
   Grid part(const CellShare& share) const;
 
  private:

@@ -358,7 +358,7 @@ constexpr Row kRows[] = {
     Row{"in-each-row", "In each row: {remark}"},
     Row{"merge-claims", "the claims are in the files of --json: merge those for the exit code"},
     Row{"not-decided", "not decided"},
-    Row{"part", "{part}: join their files with retrystorm merge"},
+    Row{"part", "{part}: the rows are in --csv and --json"},
     Row{"of", "{part} of {all}"},
     Row{"only-just", "{answer}, but only just"},
     Row{"remark-alike", "all runs are alike: nothing random changed a figure"},
