@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,8 @@ void read_start(const std::string& line, Part& part) {
     part.start.erase("cells");
   }
   part.start["command"] = without_cell(part.start.at("command").get<std::string>());
+  if (part.share.number < 1 || part.share.number > part.share.parts)
+    throw std::out_of_range("cell");
 }
 
 Part read_part(const std::string& path) {

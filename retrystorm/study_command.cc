@@ -66,6 +66,11 @@ std::vector<Scenario> scenarios_of(const Invocation& invocation,
   return scenarios;
 }
 
+std::uint64_t seed_of(const StudyOptions& options) {
+  options.cell.check_seed(options.workload.seed.has_value());
+  return options.workload.seed ? *options.workload.seed : std::random_device()();
+}
+
 std::vector<std::string> run_names(std::vector<std::string> names,
                                    const std::vector<std::string>& columns) {
   names.emplace_back("seed");
@@ -257,7 +262,7 @@ Study::Study(const Invocation& invocation, const StudyOptions& options,
       labels_(labels),
       cells_(std::move(cells)),
       own_(alone ? CellShare().of(1) : options.cell.of(cells_.size())),
-      seed_(options.workload.seed ? *options.workload.seed : std::random_device()()),
+      seed_(seed_of(options)),
       scenarios_(scenarios_of(invocation, cells_, labels_, seed_, threads_or_cores(options.threads),
                               alone)),
       files_(options.table,
@@ -268,7 +273,6 @@ Study::Study(const Invocation& invocation, const StudyOptions& options,
       rows_(run_columns.empty() ? "cell" : "run",
             run_columns.empty() ? cell_names(labels) : run_names(labels, run_columns),
             files_.csv_comment, std::move(files_.csv), output_.json()) {
-  options.cell.check_seed(options.workload.seed.has_value());
   write_start(invocation, seed_, options.workload.seed.has_value(), output_.json(),
               options.cell.is_part() ? cells_.size() : 0);
 }

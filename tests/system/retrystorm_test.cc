@@ -71,6 +71,7 @@ TEST(Retrystorm, RefusesInOneLineThatNamesWhatIsWrong) {
            {{"map", "--x=nothing=1,2"}, 108, "nothing"},
            {{"map", "--cell=694"}, 108, "693"},
            {{"map", "--resume=/nowhere/cells"}, 108, "--seed"},
+           {{"map", "--cell=1/2", "--csv=/nowhere/csv"}, 108, "--seed"},
            {{"recommend", "--fix=jiter"}, 108, "jitter"},
            {{"recommend", "--policy=a"}, 108, "--start"},
            {{"recommend", "--expect=recovered"}, 108, "down<1%"}}) {
@@ -568,6 +569,8 @@ TEST_F(RetrystormMerge, RefusesWhatIsNotTheWhole) {
   std::ofstream(short_of_rows) << text.substr(0, text.rfind('\n', text.size() - 2) + 1);
   std::ofstream(cut) << text.substr(0, text.size() - 9);
   succeeded(RETRYSTORM_STUDIES, small_map({"--json", dir_.file("whole")}));
+  const std::string no_share = dir_.file("no_share");
+  std::ofstream(no_share) << "# part 0/0 of 4 cells: map\n";
   using Files = std::vector<std::string>;
   const std::pair<Files, std::string> rows[] = {{{files[0]}, "--cell=2/2"},
                                                 {{files[1]}, "--cell=1/2"},
@@ -581,6 +584,7 @@ TEST_F(RetrystormMerge, RefusesWhatIsNotTheWhole) {
                                                 {{files[0], short_of_rows}, "run --cell=2/2 again"},
                                                 {{files[0], cut}, "run --cell=2/2 again"},
                                                 {{files[0], dir_.file("whole")}, "no part"},
+                                                {{no_share}, "no part"},
                                                 {{files[0], dir_.file("none")}, "cannot read"},
                                                 {{files[0], "/dev/zero"}, "cannot read"}};
   for (const auto& [given, named] : rows) {
