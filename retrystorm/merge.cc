@@ -4,11 +4,10 @@
 // are those of the parts in turn. All other lines are the same in each part.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -42,16 +41,10 @@ void declare(CLI::App& app, MergeOptions& options) {
 struct Part {
   std::string path;
   CellShare share{};
-  std::size_t cells = 0;                                    // of all parts
-  Json start{};                                             // of a CSV file: its comment
-  std::vector<std::string> types{};                         // of the lines, in their order
-  std::map<std::string, std::vector<std::string>> lines{};  // by type
+  std::size_t cells = 0;  // of all parts
+  Json start{};           // of a CSV file: its comment
+  nlohmann::ordered_map<std::string, std::vector<std::string>> lines{};  // by type
 
-  void add(const std::string& type, std::string line) {
-    std::vector<std::string>& of_type = lines[type];
-    if (of_type.empty()) types.push_back(type);
-    of_type.push_back(std::move(line));
-  }
   const std::vector<std::string>& of(const std::string& type) const {
     static const std::vector<std::string> kNone;
     const auto found = lines.find(type);
@@ -110,17 +103,13 @@ Part read_part(const std::string& path) {
     if (file.eof() || !json.is_object() || !json.contains("type") || !json["type"].is_string()) {
       refuse(path, "is cut short: run " + part.option() + " again");
     }
-    part.add(json["type"], line);
+    part.lines[json["type"]].push_back(line);
   }
   return part;
 }
 
-// Lines of these types each cell has its own of. The others are the same in each part.
-constexpr std::array<std::string_view, 3> kOfCells{"cell", "run", "expectation"};
-
-bool is_of_cells(const std::string& type) {
-  return std::find(kOfCells.begin(), kOfCells.end(), type) != kOfCells.end();
-}
+// Each cell has lines of its own of these types. The others are the same in each part.
+const std::set<std::string> kOfCells{"cell", "run", "expectation"};
 
 // How many lines of this type each cell has.
 std::size_t lines_of_a_cell(const std::vector<Part>& parts, const std::string& type) {
@@ -143,7 +132,7 @@ Json asked_of(const Part& part) {
   asked["parts"] = part.share.parts;
   asked["cells"] = part.cells;
   for (const auto& [type, lines] : part.lines) {
-    if (!is_of_cells(type)) asked[type + " lines"] = lines;
+    if (!kOfCells.contains(type)) asked[type + " lines"] = lines;
   }
   return asked;
 }
@@ -171,9 +160,8 @@ void check_parts(const std::vector<Part>& parts) {
   const bool claims = !first.start.contains("expect") || lines_of_a_cell(parts, "expectation") > 0;
   for (const Part& part : parts) {
     bool whole = rows && claims;
-    for (const std::string_view type : kOfCells) {
-      const std::string name(type);
-      whole &= part.of(name).size() == part.own_cells() * lines_of_a_cell(parts, name);
+    for (const std::string& type : kOfCells) {
+      whole &= part.of(type).size() == part.own_cells() * lines_of_a_cell(parts, type);
     }
     if (!whole) refuse(part.path, "has not all of its rows: run " + part.option() + " again");
   }
@@ -198,9 +186,8 @@ int merge(const Invocation&, const MergeOptions& options) {
     out.write(comment);
   }
   std::vector<Finding> findings;
-  for (const std::string& type : parts.front().types) {
-    std::vector<std::string> lines = parts.front().of(type);
-    if (is_of_cells(type)) {
+  for (auto [type, lines] : parts.front().lines) {
+    if (kOfCells.contains(type)) {
       const std::size_t each = lines_of_a_cell(parts, type), count = parts.front().cells * each;
       lines.clear();
       for (std::size_t i = 0; i < count; ++i) {
@@ -212,9 +199,9 @@ int merge(const Invocation&, const MergeOptions& options) {
       out.write(line);
       if (type != "expectation") continue;
       const Json finding = Json::parse(line).value("finding", Json());
-      findings.push_back(finding == to_string(Finding::kHolds)    ? Finding::kHolds
-                         : finding == to_string(Finding::kBroken) ? Finding::kBroken
-                                                                  : Finding::kUndecided);
+      for (const Finding each : {Finding::kHolds, Finding::kBroken, Finding::kUndecided}) {
+        if (finding == to_string(each)) findings.push_back(each);
+      }
     }
   }
   return exit_code_of(findings);

@@ -266,8 +266,7 @@ Study::Study(const Invocation& invocation, const StudyOptions& options,
       scenarios_(scenarios_of(invocation, cells_, labels_, seed_, threads_or_cores(options.threads),
                               alone)),
       files_(options.table,
-             csv_comment(invocation.results_command, seed_,
-                         options.cell.is_part() ? options.cell.title(cells_.size()) : "") +
+             csv_comment(options.cell.titled(invocation.results_command, cells_.size()), seed_) +
                  strategies_text(labels_, cells_)),
       output_(OutputFile(options.json)),
       rows_(run_columns.empty() ? "cell" : "run",

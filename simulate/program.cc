@@ -191,8 +191,8 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   auto start = options_json(invocation.app);
   start["seed"] = seed;
   if (is_part) start["cells"] = cells;
-  OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed,
-                                                  is_part ? options.cell.title(cells) : ""));
+  OpenTableFiles files(options.table,
+                       csv_comment(options.cell.titled(invocation.results_command, cells), seed));
   WorkOutput output(OutputFile(options.json));
   std::string assumed;
   if (cells == 1) {

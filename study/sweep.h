@@ -46,6 +46,10 @@ struct CellShare {
 
   // "part 2/4 of 36 cells", or "cell 3"; empty for all.
   std::string title(std::size_t cells) const;
+  // The command for `csv_comment`, behind the title if this is a part.
+  std::string titled(const std::string& command, std::size_t cells) const {
+    return is_part() ? title(cells) + ": " + command : command;
+  }
 
   // A part needs a seed, because all have the same one. Throws std::invalid_argument.
   void check_seed(bool given) const;

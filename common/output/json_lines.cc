@@ -26,9 +26,8 @@ nlohmann::ordered_json start_json(const std::string& program, const std::string&
   return start;
 }
 
-std::string csv_comment(const std::string& command, std::uint64_t seed, const std::string& part) {
-  std::string line = "# " + part + (part.empty() ? "" : ": ") + command + ", " + version_text() +
-                     ", seed " + std::to_string(seed);
+std::string csv_comment(const std::string& command, std::uint64_t seed) {
+  std::string line = "# " + command + ", " + version_text() + ", seed " + std::to_string(seed);
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return line;

@@ -31,10 +31,8 @@ nlohmann::ordered_json start_json(
     const std::string& program, const std::string& command, const nlohmann::ordered_json& options,
     std::optional<std::chrono::system_clock::time_point> started_at = std::nullopt);
 
-// "# simulate --runs=9, retrystorm 1.0.0 (2f76069a1), seed 5", in one line whatever the command is. `part`: stands before
-// the command, if the file has only a part of the rows.
-std::string csv_comment(const std::string& command, std::uint64_t seed,
-                        const std::string& part = "");
+// "# simulate --runs=9, retrystorm 1.0.0 (2f76069a1), seed 5", in one line whatever the command is.
+std::string csv_comment(const std::string& command, std::uint64_t seed);
 
 // A separate thread writes to the file, so that a disk that hangs, or a pipe whose reader has
 // stopped, does not block the caller. Not safe for concurrent use, except for `stop_waiting`.
