@@ -1,7 +1,7 @@
 // Joins the files of the parts of a study, which machines have made with --cell=i/n.
 //
-// A part has whole cells: cells i, i + n, i + 2n, ..., each with as many lines as any other one. So the lines of the whole
-// are those of the parts in turn. All other lines are the same in each part.
+// A part has whole cells: i, i + n, i + 2n, ..., each with as many lines as any other one. So the lines of the whole are
+// those of the parts in turn. All other lines are the same in each part.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
