@@ -37,6 +37,7 @@ std::string type_name(Option::Kind kind) {
 
 const std::string kListStrategies = "--list-strategies";
 const std::string kPrintSettings = "--print-settings";
+const std::string kHelpFull = "--help-full";
 const std::string kGeneral = "General";  // a group of the short help
 
 // An option's value: a duration in Go's notation, a number as a number, null for none.
@@ -384,7 +385,7 @@ void set_up_help(CLI::App& app) {
   app.set_help_flag("-h,--help", "print the most common options, and exit")->group(kGeneral);
   app.set_help_all_flag("--help-all", "print more options, and exit")->group(kGeneral);
   app.add_flag_callback(
-         "--help-full",
+         kHelpFull,
          [&app] {
            std::cout << app.help("", CLI::AppFormatMode::Sub);
            throw CLI::Success();
@@ -522,7 +523,7 @@ nlohmann::ordered_json options_json(CLI::App& app) {
     if (option == app.get_help_ptr() || option == app.get_help_all_ptr() ||
         option == app.get_version_ptr() || option == app.get_config_ptr() ||
         flag == kExponentialBackoff || flag == kListStrategies || flag == kExplain ||
-        flag == kPrintSettings || option->get_group().empty()) {
+        flag == kPrintSettings || flag == kHelpFull || option->get_group().empty()) {
       continue;
     }
     if (option->get_expected_max() == 0) {

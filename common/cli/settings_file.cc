@@ -175,9 +175,15 @@ void give(CLI::Option& option, const std::string& value) {
 
 void print_group(std::ostream& out, const std::string& title, CLI::App& group,
                  CLI::App& default_app) {
-  static const std::set<std::string> kNoSettings{"help",    "help-all",           "version",
-                                                 "config",  "print-settings",     "list-strategies",
-                                                 "explain", "exponential-backoff"};
+  static const std::set<std::string> kNoSettings{"help",
+                                                 "help-all",
+                                                 "help-full",
+                                                 "version",
+                                                 "config",
+                                                 "print-settings",
+                                                 "list-strategies",
+                                                 "explain",
+                                                 "exponential-backoff"};
   std::string lines;
   for (CLI::Option* option : group.get_options()) {
     const std::string name = option->get_single_name();
