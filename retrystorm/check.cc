@@ -19,8 +19,8 @@
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
 #include "retrystorm/study_command.h"
+#include "study/cell_answer.h"
 #include "study/judged_runs.h"
-#include "study/notes.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -420,7 +420,8 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   int code = kExitHolds;
   if (cases.empty()) {
     JsonLines json(options.json);
-    write_start(invocation, *options.workload.seed, true, json);
+    write_start("retrystorm", invocation, options_json(invocation.app), *options.workload.seed,
+                json);
     write(json);
     print();
     if (!json.finish() || !flush_standard_output()) return kExitFault;

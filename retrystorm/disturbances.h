@@ -16,8 +16,9 @@ inline const std::vector<std::string> kSetByDisturbances{"outage", "outage-for"}
 struct StudyDisturbance {
   std::string title;
   bool outage;  // is there an outage, so that there is a verdict?
-  NamedOptions options;
-  bool brief = false;  // so that retries can save its requests
+  NamedOptions options{};
+  bool brief =
+      false;  // are retries meant to save its requests? Only then their failures are a cost
 };
 
 inline const std::vector<StudyDisturbance>& disturbances() {

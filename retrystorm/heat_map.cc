@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <iomanip>
 #include <limits>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "common/output/answer.h"
 #include "model/base/duration.h"
 #include "model/base/text.h"
+#include "study/domain.h"
 #include "study/statistics.h"
 #include "words/words.h"
 
@@ -26,27 +26,11 @@ bool is_bare(const std::string& text) {
   return text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-// The text as a number, a duration in seconds; nothing if it is a name.
-std::optional<double> number(const std::string& text) {
-  if (text == kNoneWord) return kMore;
-  constexpr double kMost = std::numeric_limits<double>::max();
-  try {
-    return parse_number(text, -kMost, kMost);
-  } catch (const std::invalid_argument&) {
-  }
-  try {
-    return to_seconds(parse_duration(text));
-  } catch (const std::invalid_argument&) {
-    return std::nullopt;
-  }
-}
-
-bool is_among(const std::string& text, std::initializer_list<const char*> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
+constexpr std::array kVerdictColumns{"recovered", "relapsed", "recovering", "undecided",
+                                     "collapsed"};
 
 bool is_verdict(const std::string& column) {
-  return is_among(column, {"recovered", "relapsed", "recovering", "undecided", "collapsed"});
+  return std::find(kVerdictColumns.begin(), kVerdictColumns.end(), column) != kVerdictColumns.end();
 }
 
 bool is_share(const std::string& column) {
@@ -54,11 +38,10 @@ bool is_share(const std::string& column) {
 }
 
 std::optional<double> value_of(const CellValues& figures, const std::string& name) {
-  const std::vector<CellColumn> columns = cell_columns();
-  std::size_t i = 0;
-  while (columns[i].name != name) ++i;
-  if (figures[i].is_null()) return std::nullopt;
-  return figures[i].get<double>();
+  const std::vector<std::string> names = cell_names({});
+  const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+  const auto& figure = figures.at(static_cast<std::size_t>(at));
+  return figure.is_null() ? std::nullopt : std::optional(figure.get<double>());
 }
 
 // In a row of --resume it may be missing.
@@ -68,19 +51,11 @@ double count_of(const CellValues& figures, const std::string& name) {
   throw std::runtime_error("--resume: a row without its number of " + name + ": remove it");
 }
 
-// Rounds to four digits.
-std::string short_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
-
 }  // namespace
 
 void check_show(const std::string& column) {
-  std::vector<std::string_view> names;
-  const std::vector<CellColumn> columns = cell_columns();
-  for (const CellColumn& each : columns) names.emplace_back(each.name);
+  const std::vector<std::string> all = cell_names({});
+  const std::vector<std::string_view> names(all.begin(), all.end());
   if (std::find(names.begin(), names.end(), column) != names.end()) return;
   throw std::invalid_argument("--show: " + unknown_name(column, names));
 }
@@ -102,10 +77,7 @@ HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string&
         const CellValues& cell = cells[first + row * columns + column];
         const double runs = count_of(cell, "runs");
         double judged = 0;
-        for (const char* verdict :
-             {"recovered", "relapsed", "recovering", "undecided", "collapsed"}) {
-          judged += count_of(cell, verdict);
-        }
+        for (const char* verdict : kVerdictColumns) judged += count_of(cell, verdict);
         auto figure = value_of(cell, show);
         if (figure && is_share(show)) *figure *= 100;
         if (is_verdict(show)) {
@@ -130,31 +102,22 @@ HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string&
 }
 
 HeatMap::Labels HeatMap::labels_of(const OptionList& options, const Axis& axis) {
-  Labels labels{.name = axis.name, .texts = {}, .order = {}, .spread = Labels::Spread::kNames};
+  Labels labels{.name = axis.name, .texts = {}, .order = {}};
   std::vector<double> numbers;
+  const Option& option = *options.find(axis.name);
   for (const std::string& value : axis.values) {
-    if (const auto one = number(value)) numbers.push_back(*one);
+    if (!is_measured(option)) break;
+    numbers.push_back(value == kNoneWord ? kMore : measured(option, value));
   }
   labels.order.resize(axis.values.size());
   std::iota(labels.order.begin(), labels.order.end(), std::size_t{0});
   if (numbers.size() == axis.values.size()) {
     std::stable_sort(labels.order.begin(), labels.order.end(),
                      [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
-    std::sort(numbers.begin(), numbers.end());
-    const auto differ = [](double a, double b) { return a > 1.3 * b || b > 1.3 * a; };
-    // There may be 0 and "none" at the ends of values that are otherwise evenly spread.
-    bool even = true, geometric = true;
-    for (std::size_t i = 2; i < numbers.size() && numbers[i] < kMore; ++i) {
-      const double before = numbers[i - 2], middle = numbers[i - 1], after = numbers[i];
-      if (differ(after - middle, middle - before)) even = false;
-      if (before > 0 && differ(after / middle, middle / before)) geometric = false;
-    }
-    labels.spread = even || numbers.size() < 4 ? Labels::Spread::kEven
-                    : geometric                ? Labels::Spread::kGeometric
-                                               : Labels::Spread::kUneven;
+    labels.numbers = true;
   }
   // Plain numbers of an option that is a duration are seconds.
-  const bool seconds = options.find(axis.name)->kind == Option::Kind::kDuration;
+  const bool seconds = option.kind == Option::Kind::kDuration;
   for (const std::size_t place : labels.order) {
     const std::string& value = axis.values[place];
     labels.texts.push_back(seconds && is_bare(value) ? value + 's' : value);
@@ -169,8 +132,9 @@ std::size_t HeatMap::Labels::longest() const {
 }
 
 // The labels for gnuplot: all of them, or as many as there is room for.
-std::string HeatMap::Labels::tics(double size, double room, bool backwards) const {
-  const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(room / size)));
+std::string HeatMap::Labels::tics(double size, bool backwards) const {
+  constexpr double kRoom = 14;
+  const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(kRoom / size)));
   std::string list;
   for (std::size_t i = 0; i < texts.size(); i += step) {
     list += (i == 0 ? "\"" : ", \"") + texts[i] + "\" " +
@@ -179,17 +143,11 @@ std::string HeatMap::Labels::tics(double size, double room, bool backwards) cons
   return '(' + list + ')';
 }
 
-std::string HeatMap::Labels::title() const {
-  std::string unit = is_among(name, {"rate", "rate-limit"}) ? "requests/s" : "";
-  if (spread == Spread::kGeometric) unit += unit.empty() ? "logarithmic" : ", logarithmic";
-  return unit.empty() ? name : name + " (" + unit + ')';
-}
-
 std::string HeatMap::text_of(const Shown& shown) const {
   const bool down = show_ == "down";
   const std::string figure = !shown.figure ? "-"
                              : down        ? fixed(*shown.figure, 0)
-                                           : short_text(*shown.figure);
+                                           : number_words(*shown.figure);
   return down && shown.open ? figure + '+' : figure;
 }
 
@@ -289,9 +247,6 @@ void HeatMap::print_marks(std::ostream& out, const Style& style) const {
 
 void HeatMap::print_numbers(std::ostream& out, const Style& style) const {
   const bool down = show_ == "down";
-  const std::size_t least = down && across_.longest() < 5 ? 6 : 8;
-  const int width = static_cast<int>(std::max(across_.longest() + 2, least));
-  const int first = static_cast<int>(std::max<std::size_t>(up_.longest() + 1, 8));
   const auto all = tables();
   for (std::size_t panel = 0; panel < all.size(); ++panel) {
     const Statement title{down       ? "map-title-down"
@@ -302,15 +257,7 @@ void HeatMap::print_numbers(std::ostream& out, const Style& style) const {
                            {"up", up_.name},
                            {"across", across_.name}}};
     out << fitted(panels_[panel].empty() ? "" : panels_[panel] + ": ", words_of(title), style);
-    out << std::setw(first) << "";
-    for (const std::string& text : across_.texts) out << std::setw(width) << text;
-    out << '\n';
-    for (const auto& row : all[panel].rows) {
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        out << std::setw(i == 0 ? first : width) << row[i];
-      }
-      out << '\n';
-    }
+    retrystorm::print(out, all[panel]);
   }
   if (!down && !is_verdict(show_)) return;
   const Interval none = wilson_interval(0, runs_), half = wilson_interval(runs_ / 2, runs_);
@@ -322,22 +269,9 @@ void HeatMap::print_numbers(std::ostream& out, const Style& style) const {
                 style);
 }
 
-// "recovery median (s)"
-std::string HeatMap::scale_title() const {
-  if (show_ == "down") return "runs that are down at the end (%)";
-  std::string title = show_;
-  std::replace(title.begin(), title.end(), '_', ' ');
-  if (percent_) return title + " (%)";
-  for (const std::string unit : {"ms", "s"}) {
-    if (!title.ends_with(' ' + unit)) continue;
-    return title.substr(0, title.size() - unit.size()) + '(' + unit + ')';
-  }
-  return title;
-}
-
 void HeatMap::write_picture_data(const std::string& folder) const {
   const std::size_t rows = up_.texts.size(), columns = across_.texts.size();
-  const bool upside_down = up_.spread == Labels::Spread::kNames;
+  const bool upside_down = !up_.numbers;
   bool any_open = false, any_missing = false;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
@@ -368,12 +302,8 @@ void HeatMap::write_picture_data(const std::string& folder) const {
     high = low + 2;
   }
   const auto wide = static_cast<double>(columns), tall = static_cast<double>(rows);
-  double cell_x = std::max(columns > 30 ? 780 / wide : 26, 300 / wide);
-  const double flat_label = 6.5 * static_cast<double>(across_.longest()) + 8;
-  // Names are horizontal if the cells do not become too wide.
-  if (flat_label <= 1.5 * cell_x && flat_label * wide <= 560) cell_x = std::max(cell_x, flat_label);
-  const bool flat = flat_label <= cell_x;
   // Leave room for the title of the scale beside it.
+  const double cell_x = std::max(columns > 30 ? 780 / wide : 26, 300 / wide);
   const double cell_y = std::max(rows < 10 ? 42 : rows <= 25 ? 31 : 650 / tall, 160 / tall);
 
   LineFile facts(folder + "/facts");
@@ -390,13 +320,12 @@ void HeatMap::write_picture_data(const std::string& folder) const {
   // With a decimal point: gnuplot would divide integers without a remainder.
   facts.write("cell_x = " + fixed(cell_x, 3) + "; cell_y = " + fixed(cell_y, 3));
   set("left", 58 + 7 * up_.longest());
-  set("bottom", 50 + (flat ? 12 : 7 * across_.longest()));
-  set("x_tics", across_.tics(cell_x, flat ? 1 : 14, false));
-  set("y_tics", up_.tics(cell_y, 14, upside_down));
-  set("x_rotation", flat ? "norotate center" : "rotate by 90 right");
-  set("x_title", across_.title());
-  set("y_title", up_.title());
-  set("scale_title", scale_title());
+  set("bottom", 50 + 7 * across_.longest());
+  set("x_tics", across_.tics(cell_x, false));
+  set("y_tics", up_.tics(cell_y, upside_down));
+  set("x_title", across_.name);
+  set("y_title", up_.name);
+  set("scale_title", show_ + (percent_ ? " (%)" : ""));
   set("low", low);
   set("high", high);
   set("good", good);

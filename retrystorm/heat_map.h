@@ -51,11 +51,10 @@ class HeatMap {
     std::string name;
     std::vector<std::string> texts;
     std::vector<std::size_t> order;  // for each text, the index of its value on the axis
-    enum class Spread { kNames, kEven, kGeometric, kUneven } spread;
+    bool numbers = false;            // or else names
 
     std::size_t longest() const;
-    std::string tics(double size, double room, bool backwards) const;
-    std::string title() const;
+    std::string tics(double size, bool backwards) const;
   };
   struct Shown {
     std::optional<double> figure;
@@ -66,7 +65,6 @@ class HeatMap {
   void print_marks(std::ostream& out, const Style& style) const;
   static Labels labels_of(const OptionList& options, const Axis& axis);
   std::string text_of(const Shown& shown) const;
-  std::string scale_title() const;
 
   const std::string show_;
   const bool percent_;

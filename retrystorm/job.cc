@@ -12,7 +12,7 @@
 #include "common/output/report.h"
 #include "retrystorm/study_command.h"
 #include "simulate/options.h"
-#include "study/notes.h"
+#include "study/cell_answer.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -54,13 +54,6 @@ struct JobCase {
   NamedOptions options;
 };
 
-// "1,234,567"
-std::string thousands(double number) {
-  std::string text = fixed(number, 0);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
-
 // The median of the makespans as in the files, and their range if there are several. A job that was not
 // done in time took longer than all others.
 std::string makespan_text(const std::vector<RunResult>& runs) {
@@ -100,8 +93,11 @@ int job(const Invocation& invocation, const JobOptions& options) {
       cells.push_back({{each.title, strategy.name}, scenario_of(of_cell)});
     }
   }
-  Study study(invocation, options, {"worker_each", "strategy"}, cells,
-              {"makespan_s", "throttled_share", "gave_up", "provided_unit_s", "idle_share"});
+  Study study(invocation, options,
+              {.labels = {"worker_each", "strategy"},
+               .cells = cells,
+               .run_columns = {"makespan_s", "throttled_share", "gave_up", "provided_unit_s",
+                               "idle_share"}});
   const auto results = study.run_each();
   if (!results) return study.finish();
 
@@ -139,13 +135,13 @@ int job(const Invocation& invocation, const JobOptions& options) {
                        or_null(one.idle_share, share_json)});
     }
     const CellResult all = summarize(runs);
-    const auto share_text = [](const std::optional<double>& share, int digits) {
-      return share ? percent(*share, digits) : "-";
+    const auto share_text = [](const std::optional<double>& share) {
+      return share ? share_words(*share) : "-";
     };
     std::vector<std::string> row = cells[cell].labels;
     row.insert(row.end(),
-               {makespan_text(runs), share_text(all.throttled_share, 2), thousands(all.gave_up),
-                all.provided ? thousands(*all.provided) : "-", share_text(all.idle_share, 1)});
+               {makespan_text(runs), share_text(all.throttled_share), number_words(all.gave_up),
+                all.provided ? number_words(*all.provided) : "-", share_text(all.idle_share)});
     table.rows.push_back(row);
     constexpr double kHardlyAny = 1e-4;
     if (all.gave_up > kHardlyAny * all.calls || !all.makespan || all.jobs_done < all.jobs) continue;
@@ -158,8 +154,7 @@ int job(const Invocation& invocation, const JobOptions& options) {
     if (ratio < 0.99 || (ratio < 1.01 && less > 0)) so_far = {cells[cell].labels.back(), all};
   }
   if (study.is_share()) return study.finish();
-  print_overruling(given);
-  print_brought(listed, given);
+  print_overruling(given, listed);
   study.show(table);
   for (const auto& [title, its] : best) {
     if (listed.size() < 2) break;

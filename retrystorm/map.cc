@@ -4,7 +4,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -17,11 +16,9 @@
 #include "retrystorm/heat_map.h"
 #include "retrystorm/study_command.h"
 #include "simulate/options.h"
-#include "simulator/syn_repeats.h"
+#include "study/cell_answer.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
-#include "study/notes.h"
-#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -45,12 +42,8 @@ void declare(CLI::App& app, MapOptions& options) {
            "the horizontal option: NAME=V1,V2,... or NAME=FROM:TO:STEP, as in simulate --sweep")
       ->group("Study");
   add_text(*study, "--y", options.y, "the vertical option, likewise")->group("Study");
-  add_text(*study, "--strategies", options.strategies,
-           "strategies, a panel each, as V1,V2,...: names, all (every named one), and settings "
-           "files such as mine.ini; `strategy` can be one of the two options instead")
-      ->group("Study");
-  add_strategy_arguments(*study);
-  add_strategies_from(*study);
+  add_strategies(*study, options.strategies,
+                 "the strategies, a panel each; `strategy` can be one of the two options instead");
   add_text(*study, "--show", options.show,
            "the column of --csv to show, for example success_share, recovery_median_s or "
            "amplification; down = collapsed or relapsed, in % of the runs with a verdict")
@@ -67,16 +60,14 @@ void declare(CLI::App& app, MapOptions& options) {
 }
 
 // The axes: strategies, the vertical one and the horizontal one. With --cell=N the grid has only this cell.
-Grid grid_of(const Invocation& invocation, const MapOptions& options, const OptionList& list,
-             const NamedOptions& given) {
+Grid grid_of(const Invocation& invocation, const MapOptions& options, const OptionList& list) {
   std::vector<Axis> axes{parse_axis(list, options.y, "--y"), parse_axis(list, options.x, "--x")};
   const bool among = axes[0].name == "strategy" || axes[1].name == "strategy";
   if (!among) {
-    const std::string strategies = listed_strategies(invocation, options.strategies, given);
-    Axis axis = strategy_axis(list, strategies, "--strategies");
-    for (const ListedStrategy& each : strategies_from(invocation)) {
+    Axis axis{.name = "strategy", .values = {}};
+    for (const ListedStrategy& each : compared(invocation, options.strategies, {}, {}).strategies) {
       axis.values.push_back(each.name);
-      axis.files.emplace(each.name, *each.settings);
+      if (each.settings) axis.files.emplace(each.name, *each.settings);
     }
     axes.insert(axes.begin(), std::move(axis));
   } else {
@@ -214,45 +205,12 @@ void write_picture_data(const std::string& folder, const HeatMap& map, const Gri
   }
 }
 
-// Says why a service may be down with some timeouts, and neither with shorter nor with longer ones.
-void explain_stripes(const Grid& grid, const std::vector<CellValues>& figures,
-                     const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
-  const std::vector<std::string> names = grid.names(), columns = cell_names({});
-  const std::size_t axis = std::find(names.begin(), names.end(), "timeout") - names.begin();
-  const std::size_t down = std::find(columns.begin(), columns.end(), "down") - columns.begin();
-  if (axis == names.size()) return;
-  // By the other values: the share that is down, and the last repeat of a SYN before each timeout.
-  std::map<std::vector<std::string>, std::map<Duration, std::pair<double, Duration>>> lines;
-  for (std::size_t cell = 0; cell < figures.size(); ++cell) {
-    const ScenarioOptions options = options_of(cell);
-    const Duration timeout = options.workload.timeout;
-    const Duration patience = look_ahead(options).repeats_syns ? timeout : Duration::zero();
-    std::vector<std::string> others = grid.values(cell);
-    others[axis].clear();
-    if (figures[cell][down].is_null()) continue;
-    lines[others][timeout] = {figures[cell][down],
-                              SynRepeats(options.syn_linear_timeouts, patience).last()};
-  }
-  const bool striped = std::any_of(lines.begin(), lines.end(), [](const auto& line) {
-    const auto turns = [&line](bool up) {
-      return std::adjacent_find(line.second.begin(), line.second.end(), [up](auto& a, auto& b) {
-               const auto& [share, last] = a.second;
-               const auto& [then, repeat] = b.second;
-               return up ? then - share >= 0.5 && repeat > last : share - then >= 0.5;
-             }) != line.second.end();
-    };
-    return turns(true) && turns(false);
-  });
-  if (!striped) return;
-  say({"map-stripes"});
-}
-
 int map(const Invocation& invocation, const MapOptions& options) {
   ScenarioOptions any;
   OptionList list;
   declare_options(list, any);
   const NamedOptions given = given_to_study(invocation.app, {});
-  const Grid grid = grid_of(invocation, options, list, given);
+  const Grid grid = grid_of(invocation, options, list);
   if (!options.resume.empty() && !options.workload.seed) {
     throw std::invalid_argument("--resume needs a --seed: cells of other seeds are another map");
   }
@@ -272,7 +230,7 @@ int map(const Invocation& invocation, const MapOptions& options) {
   std::vector<std::string> labels;
   for (const Axis& axis : grid.axes()) labels.push_back(underscored(axis.name));
   const bool alone = options.cell.number > 0 && !options.cell.is_part();
-  Study study(invocation, options, labels, std::move(cells), {}, alone);
+  Study study(invocation, options, {.labels = labels, .cells = std::move(cells), .alone = alone});
 
   FinishedCells finished(options.resume, title_of(grid, given, options, study.seed()));
   std::vector<std::size_t> missing;
@@ -312,8 +270,15 @@ int map(const Invocation& invocation, const MapOptions& options) {
   print_overruling(given);
   const HeatMap map(list, grid, options.show, figures);
   map.print(std::cout, style_of(STDOUT_FILENO, options.look.color), options.look.verbose);
-  explain_stripes(grid, figures,
-                  [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); });
+  // It may be down with some timeouts, and neither with shorter nor with longer ones.
+  bool striped = false;
+  for (std::size_t panel = 0; panel < map.least_certain().size(); ++panel) {
+    striped |= map.where_down(panel).id == "map-some";
+  }
+  if (striped && grid.axes().back().name == "timeout" &&
+      look_ahead(cell_options(given, grid, grid.values(count - 1))).repeats_syns) {
+    say({"map-stripes"});
+  }
   for (const Table& table : map.tables()) {
     write_markdown(study.markdown(), table);
     study.markdown().write("");

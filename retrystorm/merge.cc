@@ -17,7 +17,7 @@
 #include "common/output/json_text.h"
 #include "model/base/text.h"
 #include "retrystorm/study_command.h"
-#include "study/notes.h"
+#include "study/cell_answer.h"
 
 namespace retrystorm {
 namespace {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <iostream>
 #include <span>
 #include <stdexcept>
@@ -19,7 +18,6 @@
 #include "study/acceptance.h"
 #include "study/cell_answer.h"
 #include "study/judged_runs.h"
-#include "study/notes.h"
 #include "study/trials.h"
 #include "words/words.h"
 
@@ -40,14 +38,6 @@ struct Hits {
 
 // Runs of what is no cell of a study have so many seeds.
 constexpr std::size_t kBesideRuns = 20;
-
-bool is_one_of(const RunResult& run, std::initializer_list<Verdict> verdicts) {
-  return std::find(verdicts.begin(), verdicts.end(), run.verdict) != verdicts.end();
-}
-
-bool is_down(const RunResult& run) {
-  return is_one_of(run, {Verdict::kCollapsed, Verdict::kRelapsed});
-}
 
 // The scenario of a policy in a disturbance, with these settings in place of its own. `given`: options that hold for all.
 ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& settings,
@@ -73,16 +63,13 @@ void add_to_list(std::string& list, const std::string& text) {
 Hits hits_of(const Runs& now, const Runs* before = nullptr) {
   Hits hits;
   for (std::size_t i = 0; i < now.size(); ++i) {
-    if (before != nullptr && is_down((*before)[i])) continue;
-    hits.down += is_down(now[i]) ? 1 : 0;
-    hits.open += is_one_of(now[i], {Verdict::kRecovering, Verdict::kUndecided}) ? 1 : 0;
-    hits.undecided += now[i].verdict == Verdict::kUndecided ? 1 : 0;
+    if (before != nullptr && is_down((*before)[i].verdict)) continue;
+    const Verdict verdict = now[i].verdict;
+    hits.down += is_down(verdict) ? 1 : 0;
+    hits.undecided += verdict == Verdict::kUndecided ? 1 : 0;
+    hits.open += verdict == Verdict::kRecovering || verdict == Verdict::kUndecided ? 1 : 0;
   }
   return hits;
-}
-
-std::size_t down_runs(const Runs& runs) {
-  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_down));
 }
 
 // The success of the requests that begin in a disturbance. That of the whole run would depend on how long one
@@ -132,6 +119,9 @@ struct Cell {
   std::size_t now = 0;                  // its cell in the study
   std::optional<std::size_t> before{};  // that of the policy before
   const StudyDisturbance* disturbance = nullptr;
+  // What came of it; no runs: nothing yet.
+  CellResult result{}, old{};
+  Hits hits{};  // without regard to the policy before
 
   bool outage() const { return disturbance->outage; }
 };
@@ -214,12 +204,11 @@ Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
 }
 
 // "3 of 628", "0 of 628, 20 open", or "0 -> 3 of 628" with a policy before.
-std::string down_of(const Runs& now, const Runs* before) {
-  std::string count = std::to_string(down_runs(now)) + " of " + std::to_string(now.size());
-  if (const std::size_t open = hits_of(now, before).open; open > 0) {
-    count += ", " + std::to_string(open) + " open";
-  }
-  return before == nullptr ? count : std::to_string(down_runs(*before)) + " -> " + count;
+std::string down_of(const Cell& cell, const Hits& hits) {
+  const auto down = [](const CellResult& cell) { return std::to_string(cell.down_runs()); };
+  std::string count = down(cell.result) + " of " + std::to_string(cell.result.runs);
+  if (hits.open > 0) count += ", " + std::to_string(hits.open) + " open";
+  return cell.before ? down(cell.old) + " -> " + count : count;
 }
 
 Table table_of(bool of_changes, bool of_many) {
@@ -233,8 +222,7 @@ Table table_of(bool of_changes, bool of_many) {
   return table;
 }
 
-std::vector<std::string> figures_of(const Cell& cell, const Runs& runs) {
-  const CellResult result = summarize(runs);
+std::vector<std::string> figures_of(const Cell& cell, const CellResult& result) {
   return {cell.outage() ? back_words(result) : "-",
           share_words(success_in(*cell.disturbance, result)), number_words(result.amplification)};
 }
@@ -274,14 +262,12 @@ std::string as_words(const Invocation& invocation, const NamedOptions& given) {
 
 // Says where nothing that failed is retried: such a disturbance is no test of the retries.
 void print_not_retried(const std::string& label, std::span<const Cell> cells,
-                       const std::vector<StudyCell>& study, const Study::Runs& runs) {
+                       const std::vector<StudyCell>& study) {
   std::string names;
   bool hangs = false;
   for (const Cell& each : cells) {
-    if (runs[each.now].empty()) continue;
-    const CellResult result = summarize(runs[each.now]);
-    if (result.nothing_retried == 0) continue;
-    add_to_list(names, each.disturbance->title + " (" + to_string(result.not_retryable) + ')');
+    if (each.result.nothing_retried == 0) continue;
+    add_to_list(names, each.disturbance->title + " (" + to_string(each.result.not_retryable) + ')');
     hangs |= look_ahead(study[each.now].options).hangs_on_rejections();
   }
   if (names.empty()) return;
@@ -290,13 +276,13 @@ void print_not_retried(const std::string& label, std::span<const Cell> cells,
 }
 
 // Where most runs are down, or not back in time; if none is, the outage after which it takes longest to be back.
-const Cell& worst_of(std::span<const Cell> cells, const Study::Runs& runs) {
+const Cell& worst_of(std::span<const Cell> cells) {
   const Cell* worst = &cells.front();
   std::size_t most = 0;
   Duration longest{-1};
   for (const Cell& each : cells) {
-    const std::size_t hits = hits_of(runs[each.now]).all();
-    const auto back = summarize(runs[each.now]).time_to_recovery;
+    const std::size_t hits = each.hits.all();
+    const auto back = each.result.time_to_recovery;
     const bool latest = hits == 0 && most == 0 && each.outage() && back && *back >= longest;
     if (latest) longest = *back;
     if (latest || hits > most) worst = &each;
@@ -305,22 +291,20 @@ const Cell& worst_of(std::span<const Cell> cells, const Study::Runs& runs) {
   return *worst;
 }
 
-// Of a policy in all disturbances. `worst`: see `worst_of`; `there`: its runs. `turned`: ten percent more load or less
-// capacity has another answer.
-RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const Cell& worst,
-                    const CellResult& there, const std::string& name, bool turned) {
+// Of a policy in all disturbances. `worst`: see `worst_of`. `turned`: ten percent more load or less capacity has
+// another answer.
+RunAnswer answer_of(std::span<const Cell> cells, const Cell& worst, const std::string& name,
+                    bool turned) {
   std::size_t all = 0, down = 0, open = 0;
   double most = 0;
   for (const Cell& each : cells) {
-    const Hits hits = hits_of(runs[each.now]);
-    all += runs[each.now].size();
-    down += hits.down;
-    open += hits.open;
-    most = std::max(most, greatest_share(hits.all(), runs[each.now].size()));
+    all += each.result.runs;
+    down += each.hits.down;
+    open += each.hits.open;
+    most = std::max(most, greatest_share(each.hits.all(), each.result.runs));
   }
-  const Hits hits = hits_of(runs[worst.now]);
   constexpr Duration kLate = std::chrono::seconds(10);
-  const Duration back = there.time_to_recovery.value_or(Duration::zero());
+  const Duration back = worst.result.time_to_recovery.value_or(Duration::zero());
   Statement what{back > kLate ? "check-back-late" : "check-back",
                  {{"runs", static_cast<double>(all)},
                   {"share", ShareOf{most}},
@@ -330,15 +314,14 @@ RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const 
   if (down + open > 0) {
     tone = down > 0 ? Tone::kBad : Tone::kDoubt;
     what = {down > 0 ? "check-down" : "check-open",
-            {{"down", static_cast<double>(down > 0 ? hits.down : hits.open)},
-             {"runs", static_cast<double>(runs[worst.now].size())},
+            {{"down", static_cast<double>(down > 0 ? worst.hits.down : worst.hits.open)},
+             {"runs", static_cast<double>(worst.result.runs)},
              {"fault", worst.disturbance->title}}};
   }
   // Green is earned: by retries that an outage has tested.
   const bool untested =
       tone == Tone::kGood && std::none_of(cells.begin(), cells.end(), [&](const Cell& each) {
-        return each.outage() && !runs[each.now].empty() &&
-               summarize(runs[each.now]).amplification > 1.0005;
+        return each.outage() && each.result.runs > 0 && each.result.amplification > 1.0005;
       });
   if (untested) {
     tone = Tone::kDoubt;
@@ -359,11 +342,11 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
                  const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given,
                  bool markdown, const std::function<void(JsonLines&)>& before_runs,
                  const std::function<void()>& print_findings) {
-  const Plan plan = plan_of(options, cases, disturbances, given);
+  Plan plan = plan_of(options, cases, disturbances, given);
   const bool of_changes = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.before.has_value(); });
   const Judge judge(options);
-  Study study(invocation, options, {"policy", "disturbance"}, plan.study);
+  Study study(invocation, options, {.labels = {"policy", "disturbance"}, .cells = plan.study});
   before_runs(study.json());
   if (markdown) print_findings();
   // What is no table is as in a terminal.
@@ -401,27 +384,29 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   });
   Table table = table_of(of_changes, cases.size() > 1);
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-    const Cell& cell = plan.cells[i];
+    Cell& cell = plan.cells[i];
     const Runs& now = runs[cell.now];
     if (now.empty()) continue;
-    const Runs* before = cell.before ? &runs[*cell.before] : nullptr;
-    const Hits hits = hits_of(now, before);
+    const Hits hits = hits_of(now, cell.before ? &runs[*cell.before] : nullptr);
+    cell.hits = hits_of(now);
+    cell.result = summarize(now);
+    if (cell.before) cell.old = summarize(runs[*cell.before]);
     std::vector<std::string> row = plan.study[cell.now].labels;
     if (cases.size() == 1) row.erase(row.begin());
-    row.push_back(down_of(now, before));
-    if (of_changes) row.push_back(before == nullptr ? "-" : std::to_string(hits.down));
+    row.push_back(down_of(cell, hits));
+    if (of_changes) row.push_back(cell.before ? std::to_string(hits.down) : "-");
     row.push_back(share_words(greatest_share(hits.down + hits.open, now.size())));
-    std::vector<std::string> figures = figures_of(cell, now);
-    if (before != nullptr) {
-      const std::vector<std::string> old = figures_of(cell, *before);
+    std::vector<std::string> figures = figures_of(cell, cell.result);
+    if (cell.before) {
+      const std::vector<std::string> old = figures_of(cell, cell.old);
       for (std::size_t f = 0; f < figures.size(); ++f) {
         if (old[f] != figures[f]) figures[f] = old[f] + " -> " + figures[f];
       }
-      study.write_row(*cell.before, summarize(*before));
+      study.write_row(*cell.before, cell.old);
     }
     row.insert(row.end(), figures.begin(), figures.end());
     table.rows.push_back(std::move(row));
-    study.write_row(cell.now, summarize(now));
+    study.write_row(cell.now, cell.result);
     std::vector<Judgement> judged;
     for (Accepted& each : judgements(runs, cell)) {
       each.judgement.stopped = each.judgement.finding == Finding::kUndecided && is_over(runs, i);
@@ -445,12 +430,10 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   };
   // What could turn the answer is tried in the worst disturbance. The trials of ten percent belong to the answer.
   std::vector<AnswerTrials> trials;
-  std::vector<CellResult> results(cases.size());
   std::vector<std::vector<Expectation>> holding(cases.size());
   std::vector<std::vector<AnswerTrials::Outcome>> turned(cases.size());
   for (std::size_t i = 0; i < cases.size() && !table.rows.empty(); ++i) {
-    const Cell& worst = worst_of(cells_of(i), runs);
-    results[i] = summarize(runs[worst.now]);
+    const Cell& worst = worst_of(cells_of(i));
     const bool hold = std::all_of(cells_of(i).begin(), cells_of(i).end(), [&](const Cell& cell) {
       const auto judged = judgements(runs, cell);
       return std::all_of(judged.begin(), judged.end(), [](const Accepted& each) {
@@ -458,7 +441,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       });
     });
     if (hold) holding[i] = options.expectations;
-    trials.emplace_back(AskedRow{plan.study[worst.now].options, given, results[i], holding[i]},
+    trials.emplace_back(AskedRow{plan.study[worst.now].options, given, worst.result, holding[i]},
                         study.evaluator(), study.seed(), kBesideRuns);
     if (!cases[i].before) {
       for (AnswerTrials::Outcome& each : trials[i].of_a_tenth()) {
@@ -466,27 +449,24 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       }
     }
     print_headline(std::cout,
-                   answer_of(cells_of(i), runs, worst, results[i],
-                             cases.size() > 1 ? cases[i].policy.name : "",
+                   answer_of(cells_of(i), worst, cases.size() > 1 ? cases[i].policy.name : "",
                              std::any_of(turned[i].begin(), turned[i].end(), turns_verdict)),
                    style);
   }
   if (!markdown) print_findings();
-  print_overruling(given, "every policy");
+  print_overruling(given, {}, "every policy");
   if (table.rows.empty()) {
     say({"check-nothing-yet"});
   } else {
     study.show(table, markdown, options.look.verbose);
   }
   const bool open = std::any_of(plan.cells.begin(), plan.cells.end(),
-                                [&](const Cell& cell) { return hits_of(runs[cell.now]).open > 0; });
-  if (open) {
-    say({"check-counts-open"});
-  }
+                                [](const Cell& cell) { return cell.hits.open > 0; });
+  if (open) say({"check-counts-open"});
   std::string start;  // the first policy that does not hold
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const std::string label = cases.size() > 1 ? cases[i].policy.name + ": " : "";
-    print_not_retried(label, cells_of(i), plan.study, runs);
+    print_not_retried(label, cells_of(i), plan.study);
     if (holding[i].empty() && start.empty()) start = cases[i].policy.start;
     if (cases[i].before) continue;
     std::size_t lines = 0;

@@ -63,21 +63,10 @@ ListedStrategy named(std::string name) {
 
 // What a program does without settings; for gRPC, which then does not retry, its documents' example.
 ListedStrategy default_of(ExportFormat format) {
-  switch (format) {
-    case ExportFormat::kGrpc:
-      return named("grpc");
-    case ExportFormat::kEnvoy:
-    case ExportFormat::kEnvoyGateway:
-      return named("envoy");
-    case ExportFormat::kResilience4j:
-      return named("resilience4j-retry");
-    case ExportFormat::kAws:
-      return named("aws-standard");
-    case ExportFormat::kDotNet:
-      return named("polly");
-    case ExportFormat::kIstio:
-      break;
-  }
+  // In the order of `ExportFormat`.
+  constexpr std::array kNames{"grpc",         "envoy", "",     "resilience4j-retry",
+                              "aws-standard", "polly", "envoy"};
+  if (format != ExportFormat::kIstio) return named(kNames.at(static_cast<std::size_t>(format)));
   const PolicyFile file = read_policies(
       "apiVersion: networking.istio.io/v1\nkind: VirtualService\nspec:\n  http:\n"
       "  - route: [{destination: {host: a}}]\n");
@@ -173,10 +162,10 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   question.given["outage-at"] = format_duration(options.outage_at);
   question.observes_until_drained =
       question.given.try_emplace("observe", format_duration(options.observe)).second;
-  for (const StudyDisturbance& each : with_own_outage(question.given)) {
-    if (each.outage) ++question.outages;
-    question.situations.push_back({each.title, each.outage, each.options, each.brief});
-  }
+  question.situations = with_own_outage(question.given);
+  question.outages = static_cast<std::size_t>(
+      std::count_if(question.situations.begin(), question.situations.end(),
+                    [](const StudyDisturbance& each) { return each.outage; }));
 
   for (const Expectation& each : options.expectations) {
     const bool is_limit = each.relation == Expectation::Relation::kBelow ||
@@ -239,11 +228,12 @@ std::vector<Variation> variations(const WorkloadOptions& workload, const NamedOp
   return all;
 }
 
-std::vector<Situation> varied(const std::vector<Variation>& variations, const Question& question) {
-  std::vector<Situation> all;
+std::vector<StudyDisturbance> varied(const std::vector<Variation>& variations,
+                                     const Question& question) {
+  std::vector<StudyDisturbance> all;
   for (const Variation& variation : variations) {
     for (std::size_t i = 0; i < (variation.in_each_outage ? question.outages : 1); ++i) {
-      Situation one{variation.title, true, variation.options};
+      StudyDisturbance one{variation.title, true, variation.options};
       if (variation.in_each_outage) {
         const NamedOptions& outage = question.situations[i].options;
         one.options.insert(outage.begin(), outage.end());

@@ -42,7 +42,7 @@ struct Question {
   FileNames names{};  // in the file of the start
   bool multiplexed = false;
   bool observes_until_drained = false;  // --observe was not given
-  std::vector<Situation> situations{};
+  std::vector<StudyDisturbance> situations{};
   std::size_t outages = 0;               // the first situations are outages
   Expectation down{};                    // the claim that is certified
   std::vector<SituationClaim> claims{};  // the others
@@ -68,7 +68,8 @@ struct Variation {
 std::vector<Variation> variations(const WorkloadOptions& workload, const NamedOptions& given);
 
 // Each variation in each outage, one after the other.
-std::vector<Situation> varied(const std::vector<Variation>& variations, const Question& question);
+std::vector<StudyDisturbance> varied(const std::vector<Variation>& variations,
+                                     const Question& question);
 
 // A row of the tables.
 struct Row {
@@ -86,7 +87,7 @@ class VariedTrials final : public Trials {
   // All must outlive it.
   VariedTrials(SimulatedTrials& seen, SimulatedTrials& varied,
                const std::vector<Variation>& variations,
-               const std::vector<Situation>& varied_situations);
+               const std::vector<StudyDisturbance>& varied_situations);
 
   bool run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) override;
   bool vary(const std::vector<Settings>& all) override;
@@ -101,7 +102,7 @@ class VariedTrials final : public Trials {
   SimulatedTrials& seen_;
   SimulatedTrials& varied_;
   const std::vector<Variation>& variations_;
-  const std::vector<Situation>& situations_;
+  const std::vector<StudyDisturbance>& situations_;
 };
 
 class Recommendation {
@@ -111,12 +112,10 @@ class Recommendation {
   int run();
 
  private:
-  SimulatedTrials trials(const std::vector<Situation>& situations,
+  SimulatedTrials trials(const std::vector<StudyDisturbance>& situations,
                          const std::vector<SituationClaim>& claims, std::uint64_t first_seed);
-  ScenarioOptions scenario_in(const Situation& situation, const Settings& settings) const;
   bool work();
   std::size_t expected_runs() const;
-  void tell_time();
   std::size_t robust_runs() const { return options_.thorough ? 20 : 10; }
 
   std::size_t down_when_varied(const Settings& settings) const;
@@ -144,16 +143,13 @@ class Recommendation {
   Study study_;
   const Evaluator evaluator_;
   const std::vector<Variation> variations_;
-  const std::vector<Situation> varied_;
+  const std::vector<StudyDisturbance> varied_;
   const std::vector<SituationClaim> no_claims_{};
   const SearchPlan plan_;
   const std::size_t certified_;  // how many settings are put to the certificate
   const double misses_;          // of the claim of each of them
   const Acceptance certificate_;
   ProgressBar bar_;
-  std::size_t made_ = 0;  // runs
-  const TimePoint began_ = Clock::now();
-  bool time_told_ = false;
   SimulatedTrials trials_, robust_, fresh_;
   VariedTrials varied_trials_;
   Search search_;

@@ -1,6 +1,4 @@
 // The work of `retrystorm recommend`: search, variations, certificate.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -24,7 +22,7 @@ SearchPlan plan_of(const RecommendOptions& options) {
   return plan;
 }
 
-ScenarioOptions scenario_in(const Situation& situation, const Settings& settings,
+ScenarioOptions scenario_in(const StudyDisturbance& situation, const Settings& settings,
                             const Question& question, const PolicySpace& space) {
   NamedOptions common = question.given;
   for (const auto& [name, value] : situation.options) common[name] = value;
@@ -37,7 +35,7 @@ ScenarioOptions scenario_in(const Situation& situation, const Settings& settings
 
 std::vector<StudyCell> cells_of(const Question& question, const PolicySpace& space) {
   std::vector<StudyCell> cells;
-  for (const Situation& each : question.situations) {
+  for (const StudyDisturbance& each : question.situations) {
     cells.push_back(
         {{space.name(0), each.title}, scenario_in(each, space.strategy(0), question, space)});
   }
@@ -56,7 +54,7 @@ std::size_t changes_in(const Settings& settings) {
 
 VariedTrials::VariedTrials(SimulatedTrials& seen, SimulatedTrials& varied,
                            const std::vector<Variation>& variations,
-                           const std::vector<Situation>& varied_situations)
+                           const std::vector<StudyDisturbance>& varied_situations)
     : seen_(seen), varied_(varied), variations_(variations), situations_(varied_situations) {}
 
 bool VariedTrials::run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) {
@@ -113,7 +111,8 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
     : options_(options),
       question_(question_of(invocation, options)),
       space_(question_.strategies, question_.given, options.fixed, question_.format),
-      study_(invocation, options, {"setting", "disturbance"}, cells_of(question_, space_)),
+      study_(invocation, options,
+             {.labels = {"setting", "disturbance"}, .cells = cells_of(question_, space_)}),
       evaluator_(study_.evaluator()),
       variations_(variations(options.workload, question_.given)),
       varied_(varied(variations_, question_)),
@@ -121,7 +120,7 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
       certified_(options.thorough ? 4 : 3),
       misses_(kUsualMisses / static_cast<double>(certified_ + question_.compared)),
       certificate_(certificate(question_.down.bound, misses_)),
-      bar_(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, expected_runs()),
+      bar_(progress_stream(), expected_runs()),
       trials_(trials(question_.situations, question_.claims, 0)),
       robust_(trials(varied_, no_claims_, kRobustSeeds)),
       fresh_(trials(question_.situations, question_.claims, kFreshSeeds)),
@@ -136,40 +135,17 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
   study_.tell_outlook(invocation, outages, set_here);
 }
 
-ScenarioOptions Recommendation::scenario_in(const Situation& situation,
-                                            const Settings& settings) const {
-  return retrystorm::scenario_in(situation, settings, question_, space_);
-}
-
-SimulatedTrials Recommendation::trials(const std::vector<Situation>& situations,
+SimulatedTrials Recommendation::trials(const std::vector<StudyDisturbance>& situations,
                                        const std::vector<SituationClaim>& claims,
                                        std::uint64_t first_seed) {
   return {situations,
           claims,
           evaluator_,
           study_.seed() + first_seed,
-          [this](const Settings& settings, const Situation& situation) {
-            return make_scenario(scenario_in(situation, settings), 0);
+          [this](const Settings& settings, const StudyDisturbance& situation) {
+            return make_scenario(scenario_in(situation, settings, question_, space_), 0);
           },
-          [this](std::size_t runs) {
-            made_ += runs;
-            tell_time();
-            bar_.show(made_);
-          }};
-}
-
-// Says once, when every disturbance has had its first runs, how long all of them take. The very first ones are
-// those of the deadliest disturbance, and a collapse takes the longest to simulate.
-void Recommendation::tell_time() {
-  constexpr std::size_t kPart = 10;
-  if (time_told_ || kPart * made_ < expected_runs()) return;
-  time_told_ = true;
-  const double all = to_seconds(Clock::now() - began_) * static_cast<double>(expected_runs()) /
-                     static_cast<double>(made_);
-  bar_.clear();
-  std::cerr << "time       some " << brief_duration(from_seconds(std::max(std::round(all), 1.0)))
-            << " for about " << readable(static_cast<double>(expected_runs()))
-            << " runs; Ctrl-C prints what was found by then\n";
+          [this](const RunResult& run) { bar_.see(run); }};
 }
 
 // About. The search drops most settings early, and the certificate ends the runs of the bad ones.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <numeric>
 #include <stdexcept>
 
 #include "common/output/json_text.h"
@@ -14,7 +13,6 @@
 #include "simulate/options.h"
 #include "simulator/scenario_options.h"
 #include "study/cell_answer.h"
-#include "study/notes.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -51,11 +49,7 @@ void declare(CLI::App& app, RemediesOptions& options) {
   add_picture_data(*study, options.picture_data);
 }
 
-struct Remedy {
-  std::string title, actions;  // `actions`: as `--at` reads them; empty: nothing is done
-};
-
-Remedy parse_remedy(const std::string& text) {
+UsualRemedy parse_remedy(const std::string& text) {
   const std::size_t end = text.find_first_of(":,'\"");
   if (end == 0 || end == std::string::npos || text[end] != ':') {
     throw std::invalid_argument(
@@ -87,6 +81,13 @@ std::string moved(const std::string& actions, const ScenarioOptions& scenario) {
 struct Case {
   std::string title;
   NamedOptions options;
+};
+
+// A remedy, and what came of it.
+struct Tried : UsualRemedy {
+  std::vector<std::string> row{};
+  std::size_t tried = 0, back = 0;  // in how many cases
+  Duration took{0};                 // until it was back, in all of them
 };
 
 // A case for each strategy. Without a list of them, given options describe the only case.
@@ -156,7 +157,7 @@ void tell_question(Study& study, const Invocation& invocation, const Compared& a
 
 // The data that scripts/lib/remedies.gp draws.
 void write_picture_data(const std::string& folder, const std::vector<Case>& cases,
-                        const std::vector<Remedy>& remedies, const std::vector<std::string>& runs) {
+                        const std::vector<Tried>& remedies, const std::vector<std::string>& runs) {
   if (folder.empty()) return;
   std::string tics;
   std::size_t longest = 0;
@@ -186,7 +187,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   }
   const bool are_usual = options.remedies.empty();
   const bool is_own = !asked.given.empty() || !asked.strategies.empty();
-  const auto options_with = [&](const Case& one, const Remedy& remedy) {
+  const auto options_with = [&](const Case& one, const UsualRemedy& remedy) {
     NamedOptions all = one.options;
     all.emplace("observe", format_duration(options.observe));
     const std::string actions =
@@ -196,7 +197,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     at += (at.empty() ? "" : "; ") + actions;
     return all;
   };
-  std::vector<Remedy> remedies;
+  std::vector<Tried> remedies;
   std::vector<std::string> left_out;
   std::vector<UsualRemedy> tried;
   if (are_usual) {
@@ -204,23 +205,16 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     for (const Case& one : cases) scenarios.push_back(scenario_of(options_with(one, {})));
     tried = usual_remedies(scenarios);
   }
-  for (const std::string& text : options.remedies) {
-    const Remedy remedy = parse_remedy(text);
-    tried.push_back({remedy.title, remedy.actions});
-  }
-  for (const UsualRemedy& one : tried) {
-    const Remedy remedy{one.title, one.actions};
-    if (!one.left_out.empty()) {
-      left_out.push_back(words_of({"left-out", {{"what", one.title}, {"why", one.left_out}}}));
-      continue;
-    }
-    std::string why;
-    const bool can_be = std::any_of(cases.begin(), cases.end(), [&](const Case& each) {
-      why = no_effect(scenario_of(options_with(each, remedy)));
-      return why.empty();
-    });
+  for (const std::string& text : options.remedies) tried.push_back(parse_remedy(text));
+  for (const UsualRemedy& remedy : tried) {
+    std::string why = remedy.left_out;
+    const bool can_be =
+        why.empty() && std::any_of(cases.begin(), cases.end(), [&](const Case& each) {
+          why = no_effect(scenario_of(options_with(each, remedy)));
+          return why.empty();
+        });
     if (can_be) {
-      remedies.push_back(remedy);
+      remedies.push_back({remedy});
     } else if (are_usual) {
       left_out.push_back(words_of({"left-out", {{"what", remedy.title}, {"why", why}}}));
     } else {
@@ -244,7 +238,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     }
   }
 
-  Study study(invocation, options, {"case", "remedy"}, std::move(cells));
+  Study study(invocation, options, {.labels = {"case", "remedy"}, .cells = std::move(cells)});
   if (is_own) tell_question(study, invocation, asked, cases, one_of_each, are_usual);
   auto results = study.run();
   if (!results) return study.finish();
@@ -264,15 +258,10 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     table.columns.push_back({.title = "down", .group = each.title});
     table.columns.push_back({.title = "attempts", .group = each.title});
   }
-  for (const Remedy& remedy : remedies) {
-    table.rows.emplace_back(table.columns.size(), "-");
-    table.rows.back()[0] = remedy.title;
+  for (Tried& remedy : remedies) {
+    remedy.row.assign(table.columns.size(), "-");
+    remedy.row[0] = remedy.title;
   }
-  struct Helped {
-    std::size_t tried = 0, back = 0;
-    Duration took{0};
-  };
-  std::vector<Helped> helped(remedies.size());
   std::vector<std::string> runs, unharmed;
   // Few people know how long the accept queue of their server is. This one is that of Go, the longest.
   constexpr std::size_t kLong = 4096, kRunsBeside = 10;
@@ -280,27 +269,30 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   for (std::size_t i = 0; i < results->size(); ++i) {
     const CellResult& cell = (*results)[i];
     const auto [c, r] = places[i];
+    Tried& remedy = remedies[r];
     ScenarioOptions scenario = scenario_of(options_of[i]);
     if (is_own && cell.decided() > 0 && !cell.mostly_not_back() &&
         !options_of[i].contains("backlog") && scenario.scale == 1 && !scenario.graph.on() &&
         !scenario.workload.connections.multiplexed() &&
         scenario.timeline.outage.kind == Disturbance::Kind::kFreeze) {
       scenario.service.backlog = kLong;
-      const auto beside = study.run_beside(scenario, std::min(options.runs, kRunsBeside));
+      const auto beside =
+          study.evaluator().run(make_scenario(scenario, study.seed()),
+                                seeds_from(study.seed(), std::min(options.runs, kRunsBeside)));
       if (!beside.empty() && summarize(beside).mostly_not_back()) {
-        lost[c] += (lost[c].empty() ? "" : ", ") + remedies[r].title;
+        lost[c] += (lost[c].empty() ? "" : ", ") + remedy.title;
       }
     }
-    if (remedies[r].actions.empty() && cell.recovered == cell.runs) {
+    if (remedy.actions.empty() && cell.recovered == cell.runs) {
       unharmed.push_back(words_of({"remedies-nothing-to-do", {{"case", cases[c].title}}}));
     }
     const std::size_t width = (table.columns.size() - 1) / cases.size();
-    std::vector<std::string>& row = table.rows[r];
-    ++helped[r].tried;
+    std::vector<std::string>& row = remedy.row;
+    ++remedy.tried;
     // It ends a collapse only if nine tenths of the runs are back.
     if (cell.decided() > 0 && cell.recovery_p90) {
-      ++helped[r].back;
-      helped[r].took = saturating_add(helped[r].took, *cell.recovery_p90);
+      ++remedy.back;
+      remedy.took = saturating_add(remedy.took, *cell.recovery_p90);
     }
     row[1 + width * c] = recovery_text(cell);
     if (all_figures) {
@@ -312,28 +304,22 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     runs.push_back(
         run_line(std::to_string(c + 1) + '-' + std::to_string(r + 1), options_of[i], study.seed()));
   }
-  if (!asked.strategies.empty()) {
-    print_overruling(asked.given);
-    print_brought(asked.strategies, asked.given);
-  }
+  if (!asked.strategies.empty()) print_overruling(asked.given, asked.strategies);
+  write_picture_data(options.picture_data, cases, remedies, runs);
   // The best first, and of these the fastest.
-  std::vector<std::size_t> order(remedies.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&helped](std::size_t a, std::size_t b) {
-    return helped[a].back != helped[b].back ? helped[a].back > helped[b].back
-                                            : helped[a].took < helped[b].took;
+  std::stable_sort(remedies.begin(), remedies.end(), [](const Tried& a, const Tried& b) {
+    return a.back != b.back ? a.back > b.back : a.took < b.took;
   });
-  Table sorted{.columns = table.columns};
   std::string for_all;
-  for (const std::size_t r : order) {
-    sorted.rows.push_back(table.rows[r]);
-    const bool all = helped[r].back == helped[r].tried;
-    sorted.tones.push_back(all ? Tone::kGood : helped[r].back > 0 ? Tone::kDoubt : Tone::kBad);
-    if (all && helped[r].tried == cases.size() && !remedies[r].actions.empty()) {
-      for_all += (for_all.empty() ? "" : ", ") + remedies[r].title;
+  for (const Tried& remedy : remedies) {
+    table.rows.push_back(remedy.row);
+    const bool all = remedy.back == remedy.tried;
+    table.tones.push_back(all ? Tone::kGood : remedy.back > 0 ? Tone::kDoubt : Tone::kBad);
+    if (all && remedy.tried == cases.size() && !remedy.actions.empty()) {
+      for_all += (for_all.empty() ? "" : ", ") + remedy.title;
     }
   }
-  study.show(sorted);
+  study.show(table);
   const Style style = style_of(1, options.look.color);
   if (unharmed.empty()) {
     const Statement summary{for_all.empty() ? "remedies-none" : "remedies-for-all",
@@ -348,7 +334,6 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
         style);
   }
   for (const std::string& each : left_out) std::cout << fitted("", each, style);
-  write_picture_data(options.picture_data, cases, remedies, runs);
   return study.finish();
 }
 

@@ -13,8 +13,8 @@
 #include "model/base/text.h"
 #include "model/run/outlook.h"
 #include "retrystorm/study_command.h"
+#include "study/cell_answer.h"
 #include "study/cells.h"
-#include "study/notes.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -104,7 +104,8 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
 
   OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));
   WorkOutput output(OutputFile(options.json));
-  write_start(invocation, seed, options.workload.seed.has_value(), output.json());
+  write_start("retrystorm", invocation, options_json(invocation.app), seed, output.json());
+  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
   Rows rows(
       "wait",
       {"strategy", "attempt", "delay_seconds", "p5", "p50", "p95", "outcome", "elapsed_seconds"},

@@ -77,7 +77,7 @@ std::string rough_percent(double share) {
 }
 
 // The settings, with how each was found and what stays a guess.
-std::string text_of(const KnownService& known, const EstimatedService& service, bool guessed) {
+std::string service_text(const KnownService& known, const EstimatedService& service, bool guessed) {
   const std::string mean = format_duration(rounded_time(service.mean));
   const std::string variation = fixed(service.variation, 3);
   const double per_worker = 1 / to_seconds(service.mean);
@@ -159,7 +159,7 @@ int service(const Invocation&, const ServiceCommandOptions& typed) {
   }
   const KnownService known = completed(options.known);
   const bool guessed = known.p50 != options.known.p50 || known.p99 != options.known.p99;
-  std::cout << text_of(known, estimate(known), guessed);
+  std::cout << service_text(known, estimate(known), guessed);
   return flush_standard_output() ? kExitHolds : kExitFault;
 }
 

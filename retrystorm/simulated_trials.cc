@@ -17,10 +17,10 @@ double rounded_to(double value, double unit) {
 }  // namespace
 
 SimulatedTrials::SimulatedTrials(
-    const std::vector<Situation>& situations, const std::vector<SituationClaim>& claims,
+    const std::vector<StudyDisturbance>& situations, const std::vector<SituationClaim>& claims,
     const Evaluator& evaluator, std::uint64_t first_seed,
-    std::function<Scenario(const Settings&, const Situation&)> scenario,
-    std::function<void(std::size_t)> ran)
+    std::function<Scenario(const Settings&, const StudyDisturbance&)> scenario,
+    std::function<void(const RunResult&)> ran)
     : situations_(situations),
       claims_(claims),
       evaluator_(evaluator),
@@ -52,8 +52,8 @@ bool SimulatedTrials::run(const std::vector<Settings>& all, std::size_t situatio
           std::vector<RunResult>& so_far_of_it = group[i]->runs[situation];
           so_far_of_it.insert(so_far_of_it.end(), runs.begin(), runs.end());
           group[i]->standing.reset();
-          ran_(runs.size());
-        });
+        },
+        ran_);
     if (!done) return false;
   }
   return true;

@@ -9,21 +9,12 @@
 #include <vector>
 
 #include "common/output/expectation.h"
+#include "retrystorm/disturbances.h"
 #include "study/cell_result.h"
 #include "study/evaluator.h"
-#include "study/named_options.h"
 #include "study/search.h"
 
 namespace retrystorm {
-
-// What happens to the service, and what holds with it for all settings.
-struct Situation {
-  std::string title;
-  bool outage = false;  // is there an outage, so that there is a time to recovery?
-  NamedOptions options{};
-  bool brief =
-      false;  // are retries meant to save its requests? Only then their failures are a cost
-};
 
 // A claim about a figure of many runs.
 struct SituationClaim {
@@ -56,13 +47,13 @@ inline bool may_be_down(const RunResult& run) {
 
 class SimulatedTrials final : public Trials {
  public:
-  // `scenario` gets settings and a situation. Seeds count from `first_seed`. `ran` is called after each
-  // round of runs with their number. All must outlive the trials.
-  SimulatedTrials(const std::vector<Situation>& situations,
+  // `scenario` gets settings and a situation. Seeds count from `first_seed`. `ran` gets the result of each run. All
+  // must outlive the trials.
+  SimulatedTrials(const std::vector<StudyDisturbance>& situations,
                   const std::vector<SituationClaim>& claims, const Evaluator& evaluator,
                   std::uint64_t first_seed,
-                  std::function<Scenario(const Settings&, const Situation&)> scenario,
-                  std::function<void(std::size_t runs)> ran);
+                  std::function<Scenario(const Settings&, const StudyDisturbance&)> scenario,
+                  std::function<void(const RunResult&)> ran);
 
   bool run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) override;
   // A run that is not back at its end counts as down, because it may be. The costs are in shares of the
@@ -85,12 +76,12 @@ class SimulatedTrials final : public Trials {
   };
   const Tried* find(const Settings& settings) const;
 
-  const std::vector<Situation>& situations_;
+  const std::vector<StudyDisturbance>& situations_;
   const std::vector<SituationClaim>& claims_;
   const Evaluator& evaluator_;
   const std::uint64_t first_seed_;
-  const std::function<Scenario(const Settings&, const Situation&)> scenario_;
-  const std::function<void(std::size_t)> ran_;
+  const std::function<Scenario(const Settings&, const StudyDisturbance&)> scenario_;
+  const std::function<void(const RunResult&)> ran_;
   std::map<Settings, Tried> tried_;
 };
 

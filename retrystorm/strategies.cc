@@ -10,7 +10,6 @@
 #include "retrystorm/study_command.h"
 #include "simulate/options.h"
 #include "study/cell_answer.h"
-#include "study/notes.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -39,7 +38,8 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
       cells.push_back({{disturbance.title, strategy.name}, scenario_of(of_cell)});
     }
   }
-  Study study(invocation, options, {"disturbance", "strategy"}, std::move(cells));
+  Study study(invocation, options,
+              {.labels = {"disturbance", "strategy"}, .cells = std::move(cells)});
   std::vector<std::size_t> outages;
   for (std::size_t d = 0; d < disturbances.size(); ++d) {
     if (!disturbances[d].outage) continue;
@@ -112,8 +112,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
       row.push_back(number_words(cell.amplification));
     }
   }
-  print_overruling(given);
-  print_brought(listed, given);
+  print_overruling(given, listed);
   study.show(table);
   const bool any_down =
       std::any_of(ranks.begin(), ranks.end(), [](const Rank& each) { return each.down > 0; });

@@ -11,7 +11,6 @@
 #include "common/output/answer.h"
 #include "model/run/disturbance.h"
 #include "model/run/outlook.h"
-#include "simulate/before_run.h"
 #include "simulator/simulation.h"
 #include "study/cell_answer.h"
 #include "study/cells.h"
@@ -89,24 +88,67 @@ std::vector<Candidate> candidates_for(const ScenarioOptions& options) {
   return all;
 }
 
+// "strategy=fixed, timeout=2s"
+std::string row_name(const Grid& grid, std::size_t cell) {
+  const std::vector<std::string> values = grid.values(cell);
+  std::string name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    name += (i > 0 ? ", " : "") + grid.axes()[i].name + '=' + values[i];
+  }
+  return name;
+}
+
 }  // namespace
 
 ManyAnswers::ManyAnswers(const SimulatorOptions& options, const NamedOptions& given,
-                         const Grid& grid, const CampaignOptions& campaign,
-                         const std::function<bool()>& stop, JsonLines& json)
+                         const Grid& grid, Study& study)
     : options_(options),
       given_(given),
       grid_(grid),
-      campaign_(campaign),
-      stop_(stop),
-      json_(json),
-      evaluator_(campaign.threads, stop),
+      study_(study),
+      evaluator_(study.evaluator()),
       style_(style_of(STDOUT_FILENO, options.look.color)) {}
 
 AnswerTrials ManyAnswers::trials_of(const ScenarioOptions& options, const NamedOptions& row,
                                     const AnsweredCell& cell) const {
-  return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, campaign_.seed,
-                      campaign_.runs);
+  return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, study_.seed(),
+                      options_.runs);
+}
+
+void ManyAnswers::tell(const std::map<std::size_t, AnsweredCell>& cells, bool complete) const {
+  std::vector<AnsweredRow> rows;
+  for (const auto& [cell, answered] : cells) rows.push_back({grid_.values(cell), answered.result});
+  const Table table = answers_of(grid_.names(), rows);
+  write_markdown(study_.markdown(), table);
+  if (cells.empty()) return;
+  if (grid_.size() == 1) return tell_one(cells.begin()->second);
+  std::size_t left_out = 0;
+  if (options_.look.verbose) {
+    print_all_figures(rows);
+  } else {
+    left_out = print(std::cout, table, style_);
+  }
+  tell_rows(cells, rows, complete);
+  print_dim(std::cout,
+            left_out > 0
+                ? words_of({"below-rows-left-out", {{"count", static_cast<double>(left_out)}}})
+                : words_of("below-rows"),
+            style_);
+}
+
+// By the names that they have in the files for programs.
+void ManyAnswers::print_all_figures(const std::vector<AnsweredRow>& rows) const {
+  Table table;
+  for (const std::string& name : cell_names(grid_.names(), study_.more())) {
+    table.columns.push_back({.title = name});
+  }
+  for (const AnsweredRow& row : rows) {
+    table.rows.emplace_back();
+    for (const auto& value : cell_values(row.values, row.result, study_.more())) {
+      table.rows.back().push_back(value.is_null() ? "-" : cell_text(value));
+    }
+  }
+  print(std::cout, table);
 }
 
 std::string ManyAnswers::tell_strip(const ScenarioOptions& options,
@@ -114,12 +156,12 @@ std::string ManyAnswers::tell_strip(const ScenarioOptions& options,
   // That of the first run which ends as most do.
   CurveRecorder curve;
   double full = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(campaign_.runs, 20); ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(options_.runs, 20); ++i) {
     CurveRecorder one;
-    const Scenario scenario = make_scenario(options, campaign_.seed + i);
-    const SimulationResult run = Simulation(scenario, {.run = {&one}}).run(stop_);
-    const Verdict verdict = run.summary.recovery.verdict;
-    const bool down = verdict == Verdict::kCollapsed || verdict == Verdict::kRelapsed;
+    const Scenario scenario = make_scenario(options, study_.seed() + i);
+    const SimulationResult run =
+        Simulation(scenario, {.run = {&one}}).run([this] { return study_.is_over(); });
+    const bool down = is_down(run.summary.recovery.verdict);
     if (i == 0 || down == result.mostly_down()) {
       curve = one;
       full = run.summary.recovery.baseline_ok.value_or(0);
@@ -129,16 +171,16 @@ std::string ManyAnswers::tell_strip(const ScenarioOptions& options,
   return print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), style_);
 }
 
-void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) const {
+void ManyAnswers::tell_one(const AnsweredCell& cell) const {
   const CellResult& result = cell.result;
   const NamedOptions row = with_values(given_, grid_, grid_.values(0));
   const ScenarioOptions options = scenario_of(row);
   const AnswerTrials trials = trials_of(options, row, cell);
-  const bool tries = !options_.no_trials && campaign_.runs > 1;
+  const bool tries = !options_.no_trials && options_.runs > 1;
   std::vector<AnswerTrials::Outcome> turned;
   const auto note = [&](const std::vector<AnswerTrials::Outcome>& outcomes) {
     for (const AnswerTrials::Outcome& each : outcomes) {
-      json_.write(trial_json("", each));
+      study_.json().write(trial_json("", each));
       if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(each);
     }
   };
@@ -168,14 +210,14 @@ void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) co
     tell_help(options, row, result, worst == turned.end() ? nullptr : &*worst);
   }
   if (options_.look.verbose) {
-    for (const CellColumn& column : cell_columns(more)) {
-      if (column.title.empty()) continue;
-      std::cout << "  " << column.title
-                << std::string(22 - std::min<std::size_t>(column.title.size(), 21), ' ')
-                << column.text(result) << '\n';
+    for (const CellColumn& column : cell_columns(study_.more())) {
+      std::string name = column.name;
+      name.resize(std::max<std::size_t>(name.size() + 1, 28), ' ');
+      const auto value = column.value(result);
+      std::cout << "  " << name << (value.is_null() ? "-" : cell_text(value)) << '\n';
     }
   }
-  const std::uint64_t first = campaign_.seed, end = first + result.runs - 1;
+  const std::uint64_t first = study_.seed(), end = first + result.runs - 1;
   print_dim(std::cout,
             words_of({"below-many",
                       {{"below", words_of(below_of(result, options_.expectations.empty()))},
@@ -190,11 +232,11 @@ void ManyAnswers::tell_help(const ScenarioOptions& options, const NamedOptions& 
   const bool turned = worst != nullptr && worst->weight > 1 && !worst->trial.with.empty();
   if (result.decided() == 0 || !result.had_outage() || (!result.mostly_down() && !turned)) return;
   constexpr std::size_t kRuns = 20;
-  const std::size_t runs = std::min(campaign_.runs, kRuns);
+  const std::size_t runs = std::min(options_.runs, kRuns);
   const auto run_of = [&](const NamedOptions& with) -> std::optional<CellResult> {
     try {
-      const auto results = evaluator_.run(make_scenario(scenario_of(with), campaign_.seed),
-                                          seeds_from(campaign_.seed, runs));
+      const auto results = evaluator_.run(make_scenario(scenario_of(with), study_.seed()),
+                                          seeds_from(study_.seed(), runs));
       if (results.empty()) return std::nullopt;
       return summarize(results);
     } catch (const std::invalid_argument&) {
@@ -232,17 +274,13 @@ void ManyAnswers::tell_help(const ScenarioOptions& options, const NamedOptions& 
   }
 }
 
-void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bool complete) const {
-  std::vector<AnsweredRow> rows;
+void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells,
+                            const std::vector<AnsweredRow>& rows, bool complete) const {
   std::vector<std::string> names;
   const bool one_axis = grid_.axes().size() == 1;
   for (const auto& [cell, answered] : cells) {
-    const std::vector<std::string> values = grid_.values(cell);
-    rows.push_back({values, answered.result});
-    names.push_back(one_axis ? values.front() : row_name(grid_, cell));
+    names.push_back(one_axis ? grid_.values(cell).front() : row_name(grid_, cell));
   }
-  std::size_t left_out = 0;
-  if (!options_.look.verbose) left_out = print(std::cout, answers_of(grid_.names(), rows), style_);
   // Nobody chooses his outage, so none of them is the best.
   const bool of_outages =
       std::any_of(grid_.axes().begin(), grid_.axes().end(),
@@ -254,7 +292,7 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
   }
   if (!summary.empty()) std::cout << fitted("", summary, style_) << std::flush;
   const bool tries =
-      complete && !options_.no_trials && campaign_.runs > 1 && !options_.cell.is_part();
+      complete && !options_.no_trials && options_.runs > 1 && !options_.cell.is_part();
   if (tries && cells.size() <= kMostRows) {
     // A line for each trial that turns a row.
     struct Told {
@@ -274,7 +312,7 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
       outcomes.insert(outcomes.end(), others.begin(), others.end());
       progress.see_trial();
       for (const AnswerTrials::Outcome& each : outcomes) {
-        json_.write(trial_json(row_name(grid_, cell), each));
+        study_.json().write(trial_json(row_name(grid_, cell), each));
         if (each.turn == AnswerTrials::Turn::kNone) continue;
         auto told = std::find_if(all.begin(), all.end(), [&each](const Told& one) {
           return one.outcome.trial.note.id == each.trial.note.id &&
@@ -315,11 +353,6 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
     print_dim(std::cout, words_of({"rows-not-tried", {{"most", static_cast<double>(kMostRows)}}}),
               style_);
   }
-  print_dim(std::cout,
-            left_out > 0
-                ? words_of({"below-rows-left-out", {{"count", static_cast<double>(left_out)}}})
-                : words_of("below-rows"),
-            style_);
 }
 
 }  // namespace retrystorm

@@ -8,25 +8,20 @@
 #include "common/cli/options.h"
 #include "common/cli/program.h"
 #include "simulator/scenario_options.h"
-#include "study/cell_table.h"
-#include "study/sweep.h"
+#include "study/study.h"
 
 namespace retrystorm {
 
-struct SimulatorOptions : ScenarioOptions {
-  std::size_t runs = 1;
-  std::size_t threads = 0;  // 0 = one for each core
+struct SimulatorOptions : StudyOptions {
+  SimulatorOptions() { runs = 1; }
+
   std::vector<std::string> sweeps;
-  std::vector<Expectation> expectations;
   std::string least, most;  // the option of which that value is looked for
   bool list_cells = false;
   bool print_processes = false;
-  CellShare cell;
   bool server_lines = false;
-  bool quiet = false, no_trials = false;
-  AnswerLook look;
-  std::string json, server_json;
-  TableFiles table;
+  bool no_trials = false;
+  std::string server_json;
 };
 
 // Adds `--cell`.

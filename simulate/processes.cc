@@ -1,5 +1,3 @@
-#include "simulate/processes.h"
-
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "model/base/text.h"
 #include "model/graph/topology.h"
 #include "model/run/timeline.h"
+#include "simulate/program.h"
 
 namespace retrystorm {
 namespace {

@@ -1,11 +1,13 @@
 // The answer of many runs of a setting at a glance, and the table of several settings.
 #pragma once
 
-#include <ostream>
+#include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/output/answer.h"
+#include "common/output/style.h"
 #include "model/base/statement.h"
 #include "study/cell_result.h"
 #include "study/table.h"
@@ -39,5 +41,12 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
 
 // Which rows come back and which do not; `names`: what each row is called.
 Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows);
+
+// Prints a statement as a paragraph, its lines below the first one's begin behind `head`.
+void say(const Statement& statement, const Style& style = style_of(1), const std::string& head = "",
+         std::ostream& out = std::cout);
+
+// Prints the most important remark about each cell that has one, with the cell's name.
+void print_remarks(std::ostream& out, const std::vector<std::pair<std::string, CellResult>>& cells);
 
 }  // namespace retrystorm

@@ -10,12 +10,8 @@
 
 namespace retrystorm {
 
-// A column of the table. A column for people has a title, a width and a text. A column for programs
-// has a name and a value. Most columns are for both.
+// A figure of cells, as the files for programs have it.
 struct CellColumn {
-  std::string title;  // empty: only for programs
-  int width;
-  std::function<std::string(const CellResult&)> text;
   std::string name;
   std::function<nlohmann::ordered_json(const CellResult&)> value;
 };
@@ -26,8 +22,6 @@ struct MoreColumns {
   bool processes = false;              // processes share something
   bool hedges = false;                 // requests are hedged
   bool graph = false;                  // there are services behind services
-  bool job = false;                    // workers do one: its makespan is for people, too
-  bool outage = true;                  // none: OK/s are for people, and verdicts are not
   bool errors_by = false;              // the only values that are no numbers: errors by their kind
   std::vector<std::string> clients{};  // of several kinds: their names
 };

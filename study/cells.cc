@@ -60,16 +60,6 @@ std::string left_text(const std::vector<ListedStrategy>& strategies, const Named
   return text.empty() ? "" : "not used, as what you gave holds: " + text;
 }
 
-NamedOptions in_force(const NamedOptions& given, const Grid& grid) {
-  const NamedOptions row = with_values(given, grid, grid.values(0));
-  NamedOptions all = given;
-  std::erase_if(all, [&](const auto& each) {
-    const auto is_it = [&each](const Axis& axis) { return axis.name == each.first; };
-    return !row.contains(each.first) || std::any_of(grid.axes().begin(), grid.axes().end(), is_it);
-  });
-  return all;
-}
-
 NamedOptions with_values(const NamedOptions& given, const Grid& grid,
                          const std::vector<std::string>& values) {
   ScenarioOptions scenario;

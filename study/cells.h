@@ -33,9 +33,6 @@ std::string brought_text(const std::vector<ListedStrategy>& strategies, const Na
 // value. Empty if nothing.
 std::string left_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
 
-// The given options that hold in every row: none that is swept, in this or another form.
-NamedOptions in_force(const NamedOptions& given, const Grid& grid);
-
 // Checks the values of each axis before anything runs. Throws std::invalid_argument with a readable
 // message.
 void check_values(const NamedOptions& given, const Grid& grid);

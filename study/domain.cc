@@ -14,12 +14,6 @@ namespace {
 // Odd, so that a default in the middle is one of them, and a share has steps of 0.05.
 constexpr int kStops = 21;
 
-double read(const Option& option, const std::string& text) {
-  if (option.kind == Option::Kind::kDuration) return to_seconds(parse_duration(text));
-  return parse_number(text, std::numeric_limits<double>::lowest(),
-                      std::numeric_limits<double>::max());
-}
-
 // Prints a value rounded to `digits` digits, as people choose values.
 std::string print(const Option& option, double value, int digits) {
   const double unit = std::pow(10, std::floor(std::log10(std::max(value, 1e-12))) + 1 - digits);
@@ -48,18 +42,24 @@ struct Ends {
 
 Ends ends_of(const Option& option, const std::string& default_text) {
   if (!option.range.from.empty()) {
-    return {read(option, option.range.from), read(option, option.range.to)};
+    return {measured(option, option.range.from), measured(option, option.range.to)};
   }
   // A share.
   if (option.most <= 1) return {option.least, option.most, true};
   const double middle =
-      default_text == kNoneWord || default_text.empty() ? 0 : read(option, default_text);
+      default_text == kNoneWord || default_text.empty() ? 0 : measured(option, default_text);
   if (middle <= 0) return {};
   constexpr double kFactor = 20;
   return {std::max(middle / kFactor, option.least), std::min(middle * kFactor, option.most)};
 }
 
 }  // namespace
+
+double measured(const Option& option, std::string_view text) {
+  if (option.kind == Option::Kind::kDuration) return to_seconds(parse_duration(text));
+  return parse_number(plain_number(text), std::numeric_limits<double>::lowest(),
+                      std::numeric_limits<double>::max());
+}
 
 bool is_measured(const Option& option) {
   return option.kind == Option::Kind::kDuration || option.kind == Option::Kind::kNumber ||
@@ -74,7 +74,7 @@ std::vector<std::string> domain(const Option& option, const std::string& default
   std::map<double, std::string> by_value;
   const auto add = [&, &option = option](std::string text) {
     // Rounding may have left the bounds.
-    const double value = read(option, text);
+    const double value = measured(option, text);
     if (value >= option.least && value <= option.most) by_value.emplace(value, std::move(text));
   };
   double first = from;

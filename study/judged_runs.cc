@@ -291,6 +291,15 @@ std::vector<Judgement> judge_once(const std::vector<RunResult>& runs,
   return judgements;
 }
 
+std::vector<Expectation> holding(const std::vector<Expectation>& claims,
+                                 const std::vector<Judgement>& judgements) {
+  std::vector<Expectation> all;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (judgements[i].finding == Finding::kHolds) all.push_back(claims[i]);
+  }
+  return all;
+}
+
 void write_finding(std::ostream& out, JsonLines& json,
                    const std::vector<std::pair<std::string, std::string>>& labels,
                    const Expectation& expectation, const Judgement& judgement) {

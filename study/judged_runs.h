@@ -69,6 +69,10 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
 std::vector<Judgement> judge_once(const std::vector<RunResult>& runs,
                                   const std::vector<Expectation>& expectations);
 
+// The claims that hold, by the judgements of all.
+std::vector<Expectation> holding(const std::vector<Expectation>& claims,
+                                 const std::vector<Judgement>& judgements);
+
 // Prints a finding and writes it as a line of JSON, with the cell's `labels`: names with underscores,
 // and values.
 void write_finding(std::ostream& out, JsonLines& json,

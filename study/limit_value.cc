@@ -27,17 +27,12 @@ std::string print_value(Option::Kind kind, double value) {
   return format_duration(scale(Duration(1), std::round(rounded * 1e9)));
 }
 
-double read_value(const Option& option, std::string_view text) {
-  if (option.kind == Option::Kind::kDuration) return to_seconds(parse_duration(text));
-  return parse_number(plain_number(text), 0, 1e300);
-}
-
 // The first and the last value that people try.
 std::pair<double, double> usual_range(const Option& option) {
   std::vector<double> values;
   for (const std::string& text : domain(option, option.get())) {
     if (text == kNoneWord) continue;
-    const double value = read_value(option, text);
+    const double value = measured(option, text);
     if (value > 0) values.push_back(value);
   }
   if (values.size() < 2) {
@@ -80,13 +75,12 @@ ValueScale parse_scale(const OptionList& options, const std::string& text, doubl
   if (equals == std::string::npos) {
     range = usual_range(*option);
     if (option->name == "rate" && capacity > range.first) {
-      range.second =
-          std::min(range.second, read_value(*option, print_value(option->kind, capacity)));
+      range.second = std::min(range.second, measured(*option, print_value(option->kind, capacity)));
     }
   } else {
     const auto parts = split(std::string_view(text).substr(equals + 1), ':');
     if (parts.size() != 2) throw std::invalid_argument(in_quotes(text) + " is not NAME=FROM:TO");
-    range = {read_value(*option, parts[0]), read_value(*option, parts[1])};
+    range = {measured(*option, parts[0]), measured(*option, parts[1])};
   }
   const auto [from, to] = range;
   if (!(from > 0 && to > from)) {
@@ -99,12 +93,12 @@ ValueScale parse_scale(const OptionList& options, const std::string& text, doubl
     const double value =
         whole ? std::min(from + static_cast<double>(i), to) : from * std::pow(to / from, share);
     const std::string printed = print_value(option->kind, value);
-    values.emplace(read_value(*option, printed), printed);
+    values.emplace(measured(*option, printed), printed);
   }
   ValueScale scale{.name = option->name, .values = {}};
   const std::string own = option->get();
   std::optional<double> in_force;
-  if (own != kNoneWord) in_force = read_value(*option, own);
+  if (own != kNoneWord) in_force = measured(*option, own);
   if (in_force >= from && in_force <= to) values.emplace(*in_force, own);
   for (auto& [value, printed] : values) {
     if (value == in_force) scale.in_force = scale.values.size();

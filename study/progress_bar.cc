@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -14,10 +15,10 @@ namespace retrystorm {
 void ProgressBar::see(const RunResult& run) {
   ++done_;
   back_ += run.verdict == Verdict::kRecovered || run.verdict == Verdict::kNoOutage ? 1 : 0;
-  down_ += run.verdict == Verdict::kCollapsed || run.verdict == Verdict::kRelapsed ? 1 : 0;
+  down_ += is_down(run.verdict) ? 1 : 0;
   if (out_ == nullptr) return;
   const Duration elapsed = Clock::now() - start_;
-  const double share = static_cast<double>(done_) / static_cast<double>(runs_);
+  const double share = std::min(static_cast<double>(done_) / static_cast<double>(runs_), 1.0);
   const Duration left =
       std::chrono::ceil<std::chrono::seconds>(scale(elapsed, (1 - share) / share));
   draw(words_of({"progress-left",
@@ -30,11 +31,6 @@ void ProgressBar::see(const RunResult& run) {
 
 void ProgressBar::see_trial() {
   draw(words_of({"trials-progress", {{"done", static_cast<double>(++trials_)}}}));
-}
-
-void ProgressBar::show(std::size_t done) {
-  draw(words_of(
-      {"progress", {{"done", static_cast<double>(done)}, {"runs", static_cast<double>(runs_)}}}));
 }
 
 void ProgressBar::draw(const std::string& line) {

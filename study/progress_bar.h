@@ -22,8 +22,6 @@ class ProgressBar {
   // Takes the result of one more run, or of one more trial. Draws at most a few times a second.
   void see(const RunResult& run);
   void see_trial();
-  // So many runs are done; what they have found is not told.
-  void show(std::size_t done);
 
   // Removes the line, to make room for another one.
   void clear();

@@ -72,6 +72,13 @@ void LineFile::write(const std::string& line) {
   }
 }
 
+std::string cell_text(const nlohmann::ordered_json& value) {
+  return value.is_null()     ? ""
+         : value.is_string() ? value.get<std::string>()
+         : value.is_object() ? pairs_text(value)
+                             : value.dump();
+}
+
 std::string csv_row(const std::vector<std::string>& cells) {
   std::vector<std::string> texts;
   for (const std::string& cell : cells) texts.push_back(csv_cell(cell));
@@ -119,10 +126,7 @@ void Rows::write(const std::vector<nlohmann::ordered_json>& values) {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const auto& value = values[i];
     row[names_[i]] = value;
-    texts.push_back(value.is_null()     ? ""
-                    : value.is_string() ? value.get<std::string>()
-                    : value.is_object() ? pairs_text(value)
-                                        : value.dump());
+    texts.push_back(cell_text(value));
   }
   csv_.write(csv_row(texts));
   json_.write(row);

@@ -41,6 +41,9 @@ struct OpenTableFiles {
   LineFile csv, markdown;
 };
 
+// A value as text: null is empty, and an object is as in `pairs_text`.
+std::string cell_text(const nlohmann::ordered_json& value);
+
 // Quotes cells that contain a comma or a quote. Control characters become `?`. One that begins a formula gets an
 // apostrophe.
 std::string csv_row(const std::vector<std::string>& cells);
@@ -63,7 +66,7 @@ class Rows {
   // std::runtime_error when the file cannot be written.
   void begin();
 
-  // A value for each name; null is an empty cell of the CSV file, and an object is there as in `pairs_text`. Throws std::runtime_error when
+  // A value for each name; see `cell_text`. Throws std::runtime_error when
   // that file cannot be written any more.
   void write(const std::vector<nlohmann::ordered_json>& values);
 

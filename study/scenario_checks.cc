@@ -9,7 +9,6 @@
 #include "model/base/duration.h"
 #include "model/base/text.h"
 #include "model/run/recovery.h"
-#include "simulator/scenario_options.h"
 
 namespace retrystorm {
 
@@ -38,6 +37,15 @@ void check_verdict(const Scenario& scenario) {
   throw std::invalid_argument("the verdicts of many runs need an --outage-at of at least " +
                               format_duration(kBefore) + " and an --observe of at least " +
                               format_duration(kAfter));
+}
+
+Scenario checked_scenario(const ScenarioOptions& options, std::uint64_t seed, std::size_t at_once,
+                          double there, bool with_verdict) {
+  Scenario scenario = make_scenario(options, seed);
+  check_length(scenario);
+  if (with_verdict) check_verdict(scenario);
+  check_memory(scenario, at_once, there);
+  return scenario;
 }
 
 }  // namespace retrystorm

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "simulator/scenario.h"
+#include "simulator/scenario_options.h"
 
 namespace retrystorm {
 
@@ -15,5 +15,9 @@ void check_length(const Scenario& scenario);
 // Throws std::invalid_argument if the runs cannot have a verdict. Otherwise their table would look as if
 // none collapsed.
 void check_verdict(const Scenario& scenario);
+
+// The scenario with these options, checked as above. `with_verdict`: its runs must have one.
+Scenario checked_scenario(const ScenarioOptions& options, std::uint64_t seed, std::size_t at_once,
+                          double there, bool with_verdict);
 
 }  // namespace retrystorm

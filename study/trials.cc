@@ -547,7 +547,7 @@ std::vector<AnswerTrials::Outcome> AnswerTrials::tried(
   for (const Row& row : kRows) {
     if (row.of_a_tenth != of_a_tenth) continue;
     std::vector<std::string_view> answered;  // the notes of those that turned the answer
-    std::vector<TriedBacklog> backlogs;
+    std::vector<std::size_t> backlogs;
     const bool is_backlog = row.id == "backlog" && is_one(asked_);
     for (Trial& trial : row.trials(asked_)) {
       trial.row = row.id;
@@ -557,23 +557,16 @@ std::vector<AnswerTrials::Outcome> AnswerTrials::tried(
       }
       auto outcome = outcome_of(trial, runs);
       if (!outcome) continue;
-      if (is_backlog) {
-        const CellResult& result = outcome->result;
-        backlogs.push_back({trial.options.service.backlog, result.down_runs(), result.decided(),
-                            result.recovering});
-        const bool other_verdict = outcome->turn == Turn::kDown || outcome->turn == Turn::kBack;
-        outcome->backlogs = backlogs;
-        if (other_verdict) {
-          // The nearest that was tried on the way has the answer of what was asked.
-          TriedBacklog near{.backlog = asked_.options.service.backlog};
-          for (const TriedBacklog& each : backlogs) {
-            const bool between =
-                (near.backlog < each.backlog) == (each.backlog < backlogs.back().backlog);
-            if (between && each.backlog != backlogs.back().backlog) near = each;
-          }
-          outcome->edge = edge_between(near, backlogs.back(), asked_.result.mostly_down());
+      const std::size_t backlog = trial.options.service.backlog;
+      if (is_backlog && (outcome->turn == Turn::kDown || outcome->turn == Turn::kBack)) {
+        // The nearest that was tried on the way has the answer of what was asked.
+        std::size_t near = asked_.options.service.backlog;
+        for (const std::size_t each : backlogs) {
+          if ((near < each) == (each < backlog)) near = each;
         }
+        outcome->edge = edge_between(near, backlog, asked_.result.mostly_down());
       }
+      backlogs.push_back(backlog);
       if (outcome->turn != Turn::kNone) {
         answered.push_back(trial.note.id);
         if (turned) turned(*outcome);
@@ -622,12 +615,11 @@ std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options,
 }
 
 // A bisection of sixteen steps of equal ratios, with about as many runs again as a trial has.
-std::optional<std::size_t> AnswerTrials::edge_between(const TriedBacklog& one,
-                                                      const TriedBacklog& other,
+std::optional<std::size_t> AnswerTrials::edge_between(std::size_t one, std::size_t other,
                                                       bool one_is_down) const {
   constexpr double kSteps = 16, kTries = 4;
-  const auto from = static_cast<double>(std::max<std::size_t>(one.backlog, 1));
-  const auto to = static_cast<double>(std::max<std::size_t>(other.backlog, 1));
+  const auto from = static_cast<double>(std::max<std::size_t>(one, 1));
+  const auto to = static_cast<double>(std::max<std::size_t>(other, 1));
   const std::size_t few = std::max<std::size_t>(runs_ / static_cast<std::size_t>(kTries), 1);
   const auto at = [&](double step) {
     return std::round(from * std::pow(to / from, step / kSteps));

@@ -49,11 +49,6 @@ struct Trial {
   bool must_turn = false;    // does only another verdict matter?
 };
 
-struct TriedBacklog {
-  std::size_t backlog = 0;
-  std::size_t down = 0, runs = 0, recovering = 0;  // of the runs with a verdict
-};
-
 class AnswerTrials {
  public:
   enum class Turn {
@@ -73,9 +68,8 @@ class AnswerTrials {
     Turn turn = Turn::kNone;
     double weight = 0;  // how much it changes the answer: up to 3; up to 1 if no verdict changes
     Statement how{};    // "down in 60 of 60 runs"; empty where nothing turns
-    std::vector<TriedBacklog>
-        backlogs{};                     // of the row of the backlog: the usual ones that were tried
-    std::optional<std::size_t> edge{};  // and where the answer changes, with two digits
+    // Of the row of the backlog: where the answer changes, with two digits.
+    std::optional<std::size_t> edge{};
   };
 
   // `runs`: of each trial at most, and at most 60, with the seeds from `seed` on.
@@ -96,7 +90,7 @@ class AnswerTrials {
                              const std::function<void(const Outcome&)>& turned) const;
   std::optional<Outcome> outcome_of(const Trial& trial, std::size_t runs) const;
   std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const;
-  std::optional<std::size_t> edge_between(const TriedBacklog& one, const TriedBacklog& other,
+  std::optional<std::size_t> edge_between(std::size_t one, std::size_t other,
                                           bool one_is_down) const;
 
   const AskedRow asked_;

@@ -616,7 +616,6 @@ constexpr Row kRows[] = {
     Row{"turns-not-back", "not back in {open} of {runs} runs with"},
     Row{"turns-ok", "{ok} OK/s, not {asked}, with"},
     Row{"workers-of", "{workers} workers of {service}"},
-    Row{"progress", "{done} of {runs} runs"},
     Row{"progress-left", "{done} of {runs} runs: {back} back, {down} down · {left} left"},
     // What the engines add
     Row{"begin-failed", "the outage did not happen: --outage-begin failed"},

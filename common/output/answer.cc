@@ -286,12 +286,10 @@ void AnswerReport::on_summary(const Summary& summary) {
     out_ << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
   }
   if (!below_.empty()) print_dim(out_, below_, style_);
-  const bool down = summary.recovery.verdict == Verdict::kCollapsed ||
-                    summary.recovery.verdict == Verdict::kRelapsed;
   print_dim(out_,
-            words_of(is_client_ ? "next-client"
-                     : down     ? "next-down"
-                                : "next-one-run"),
+            words_of(is_client_                          ? "next-client"
+                     : is_down(summary.recovery.verdict) ? "next-down"
+                                                         : "next-one-run"),
             style_);
   out_ << std::flush;
 }

@@ -25,9 +25,6 @@ using Relation = Expectation::Relation;
 // Of --runs.
 constexpr double kMostRuns = 1e6;
 
-constexpr std::array kVerdicts{Verdict::kNoOutage, Verdict::kUndecided,  Verdict::kRecovered,
-                               Verdict::kRelapsed, Verdict::kRecovering, Verdict::kCollapsed};
-
 std::string name_of(Verdict verdict) {
   std::string name(to_string(verdict));
   std::replace(name.begin(), name.end(), ' ', '_');
@@ -250,9 +247,8 @@ Figures run_figures(const Summary& summary) {
   Figures figures = Figures::object();
   const Verdict verdict = summary.recovery.verdict;
   for (const Verdict each : kVerdicts) figures[name_of(each)] = each == verdict ? 1 : 0;
-  const bool down = verdict == Verdict::kCollapsed || verdict == Verdict::kRelapsed;
   const bool open = verdict == Verdict::kRecovering || verdict == Verdict::kUndecided;
-  figures["down"] = open ? Json() : Json(down ? 1 : 0);
+  figures["down"] = open ? Json() : Json(is_down(verdict) ? 1 : 0);
   flatten(figures, "", summary_json(summary));
   const double left_out = summary.doubtful_share();
   if (left_out >= Counts::kManyLeftOut) {

@@ -22,11 +22,6 @@ inline std::string percent(double share, int digits) {
   return fixed(100 * share, digits) + " %";
 }
 
-// The same in a narrow table: "12.5%".
-inline std::string narrow_percent(double share, int digits) {
-  return fixed(100 * share, digits) + '%';
-}
-
 enum class ColorWish { kAuto, kAlways, kNever };
 
 struct Style {

@@ -41,8 +41,7 @@ Json to_json(const std::optional<Value>& value) {
 
 void read(const Json& json, Verdict& verdict) {
   const auto name = json.get<std::string>();
-  for (const Verdict each : {Verdict::kNoOutage, Verdict::kUndecided, Verdict::kRecovered,
-                             Verdict::kRelapsed, Verdict::kRecovering, Verdict::kCollapsed}) {
+  for (const Verdict each : kVerdicts) {
     if (to_string(each) != name) continue;
     verdict = each;
     return;

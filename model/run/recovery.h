@@ -55,6 +55,7 @@
 // limits are 58 % and 71 %.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -79,7 +80,16 @@ enum class Verdict {
   kCollapsed,   // none of these; or down without an outage
 };
 
+inline constexpr std::array kVerdicts{Verdict::kNoOutage,   Verdict::kUndecided,
+                                      Verdict::kRecovered,  Verdict::kRelapsed,
+                                      Verdict::kRecovering, Verdict::kCollapsed};
+
 std::string_view to_string(Verdict verdict);
+
+// One notion, with one interval, everywhere.
+constexpr bool is_down(Verdict verdict) {
+  return verdict == Verdict::kCollapsed || verdict == Verdict::kRelapsed;
+}
 
 // What an action leaves behind, besides the outage.
 enum class Lasting {

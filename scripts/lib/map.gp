@@ -29,7 +29,7 @@ set xrange [-0.5:columns - 0.5]; set yrange [-0.5:rows - 0.5]
 unset grid; set border 0
 set style fill solid 1.0 noborder
 set object 1 rectangle from graph 0,0 to graph 1,1 fillcolor rgb "#F2F2F2" fillstyle solid noborder behind
-eval "set xtics " . x_rotation . " scale 0 " . x_tics
+eval "set xtics rotate by 90 right scale 0 " . x_tics
 set xlabel x_title
 mark = (cell_x < cell_y ? cell_x : cell_y) < 14 ? 0.3 : 0.7
 if (any_open) {

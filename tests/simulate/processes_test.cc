@@ -1,5 +1,3 @@
-#include "simulate/processes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include "client/options.h"
 #include "common/cli/parse.h"
 #include "server/options.h"
+#include "simulate/program.h"
 #include "tests/support/refusal.h"
 
 namespace retrystorm {

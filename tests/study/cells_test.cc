@@ -47,13 +47,6 @@ TEST(CellOptions, AreAddedToAnOptionThatIsGivenSeveralTimes) {
             "1m0s restart; 1m10s load 0.5");
 }
 
-TEST(CellOptions, DoNotHoldInEveryRowWhereTheyAreSwept) {
-  const Grid grid({{"max-attempts", {"1", "3"}}});
-  EXPECT_THAT(in_force({{"max-retries", "2"}, {"timeout", "1s"}}, grid),
-              testing::ElementsAre(testing::Pair("timeout", "1s")));
-  EXPECT_EQ(overruling_text(in_force({{"max-attempts", "3"}}, grid)), "");
-}
-
 // Its load and service are not a policy. What was given holds instead.
 TEST(BroughtText, NamesWhatAFileSetsBesidesAPolicy) {
   const std::vector<ListedStrategy> listed{

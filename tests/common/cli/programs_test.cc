@@ -387,7 +387,6 @@ void expect_explained(const std::string& word) {
 TEST(Explain, KnowsTheHeadsOfTables) {
   for (const CellColumn& column :
        cell_columns({.reconnects = true, .processes = true, .graph = true})) {
-    if (!column.title.empty()) expect_explained(column.title);
     expect_explained(column.name);
   }
   // Those of scripts/demo, and of the live page.
