@@ -205,7 +205,7 @@ Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
 
 // "3 of 628", "0 of 628, 20 open", or "0 -> 3 of 628" with a policy before.
 std::string down_of(const Cell& cell, const Hits& hits) {
-  const auto down = [](const CellResult& cell) { return std::to_string(cell.down_runs()); };
+  const auto down = [](const CellResult& of) { return std::to_string(of.down_runs()); };
   std::string count = down(cell.result) + " of " + std::to_string(cell.result.runs);
   if (hits.open > 0) count += ", " + std::to_string(hits.open) + " open";
   return cell.before ? down(cell.old) + " -> " + count : count;

@@ -193,8 +193,13 @@ void ManyAnswers::tell_one(const AnsweredCell& cell) const {
   }
   std::string last;
   std::size_t lines = 0;
+  // Load and capacity that do the same are one line.
+  const bool both = turned.size() == 2 && words_of(turned[0].how) == words_of(turned[1].how);
   for (const AnswerTrials::Outcome& each : turned) {
-    print_trial(each, last, style_);
+    if (both && &each != &turned.front()) continue;
+    AnswerTrials::Outcome told = each;
+    if (both) told.trial.note.id = "if-load-or-capacity";
+    print_trial(told, last, style_);
     ++lines;
   }
   if (tries) {

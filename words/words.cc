@@ -580,6 +580,7 @@ constexpr Row kRows[] = {
     Row{"if-linux-new", "clients with Linux 6.5 or later"},
     Row{"if-linux-old", "clients with Linux before 6.5"},
     Row{"if-load", "a tenth more load"},
+    Row{"if-load-or-capacity", "a tenth more load, or less capacity"},
     Row{"if-longer", "an outage twice as long"},
     Row{"if-many-workers", "fewer than you gave it"},
     Row{"if-no-jitter", "waits with jitter"},
@@ -769,9 +770,9 @@ std::string figure_words(std::string name) {
 
 std::string number_words(double number) {
   if (!std::isfinite(number)) return "unlimited";
-  // Near one, as attempts per request often are, a third decimal: 1.005, not 1.
+  // Near one, as attempts per request often are, a third decimal: 1.047, not 1.05.
   const double from_one = std::abs(number - 1);
-  if (from_one < 0.01) return print_number(std::round(1e3 * number) / 1e3);
+  if (from_one < 0.1) return print_number(std::round(1e3 * number) / 1e3);
   if (std::abs(number) < 100) return digits_of(number, 3);
   if (std::abs(number) >= 1e15) return print_number(number);
   std::string digits = std::to_string(std::llround(number));

@@ -79,7 +79,11 @@ const std::vector<RealValues>& real_values() {
       {"service-time",
        {"exponential:{service-time}"},
        "no service takes the same time for each request"},
-      {"queue-length", {"100", "1000"}, "Passenger's max_request_queue_size; IIS's queueLength"},
+      // Both say whether its queue has an end.
+      {"queue-length",
+       {"100", "1000"},
+       "Passenger's max_request_queue_size; IIS's queueLength",
+       "accepts"},
       {"growth", {"exponential"}, "AWS's and Google's clients"},
       {"jitter", {"full"}, "AWS's SDKs, gRPC"},
       {"backoff-cap", {"10x{backoff-base}"}, "Envoy's ten times the base"},
