@@ -370,13 +370,14 @@ def check_handles(page):
     for name, by in (("begin", -40), ("end", 200), ("end", -250)):
         # Where it is once the charts have their new width.
         x, y = page.run("""
+            const handle = document.querySelector(arguments[0]);
             const middle = () => {
-              const {x, y, width, height} = document.querySelector(arguments[0]).getBoundingClientRect();
+              const {x, y, width, height} = handle.getBoundingClientRect();
               return [Math.round(x + width / 2), Math.round(y + height / 2)];
             };
             return (async () => {
               let before = null, now = middle();
-              while (String(now) !== String(before)) {
+              while (String(now) !== String(before) || document.elementFromPoint(...now) !== handle) {
                 before = now;
                 await test.painted();
                 now = middle();
