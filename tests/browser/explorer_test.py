@@ -387,6 +387,10 @@ def check_handles(page):
         before = page.run("return explorer.app.state.given['outage-for']")
         page.drag(x, y, x + by)
         eventually(lambda: page.run("return explorer.app.state.given['outage-for']") != before, f"the edge has moved: {name} by {by}")
+        # The axis may change once more when the run of the new outage is there.
+        eventually(lambda: page.run("""
+            const {ours, state} = explorer.app, [{from, to}] = ours.run.outages;
+            return Math.abs(to - from - parseFloat(state.given['outage-for'])) < 0.01;"""), "its run is there")
         page.settle(20)
     assert page.run("return test.painted().then(() => astray)") == []
 
