@@ -26,8 +26,8 @@ namespace retrystorm {
 // What `simulate --runs=RUNS --seed=FIRST_SEED` finds out. The options have the names and values of its command line:
 // {{"rate", "100"}, {"strategy", "exponential"}}. Time is virtual: the same options and seeds give the same result, on
 // any machine and any number of threads (0: one for each core). Returns when all runs are over; may be called from
-// several threads. Throws std::invalid_argument, in one line, if an option is unknown or refused or no run could have a verdict, and
-// std::runtime_error if a thread cannot be started.
+// several threads. Throws std::invalid_argument, in one line, if an option is unknown or refused or no run could have a
+// verdict, and std::runtime_error if a thread cannot be started.
 inline CellResult run_scenario(const NamedOptions& options, std::size_t runs = 20,
                                std::uint64_t first_seed = 1, std::size_t threads = 0) {
   if (runs == 0) throw std::invalid_argument("runs: at least one");

@@ -37,7 +37,6 @@ std::string type_name(Option::Kind kind) {
 
 const std::string kListStrategies = "--list-strategies";
 const std::string kPrintSettings = "--print-settings";
-const std::string kHelpFull = "--help-full";
 const std::string kGeneral = "General";  // a group of the short help
 
 // An option's value: a duration in Go's notation, a number as a number, null for none.
@@ -385,7 +384,7 @@ void set_up_help(CLI::App& app) {
   app.set_help_flag("-h,--help", "print the most common options, and exit")->group(kGeneral);
   app.set_help_all_flag("--help-all", "print more options, and exit")->group(kGeneral);
   app.add_flag_callback(
-         kHelpFull,
+         "--help-full",
          [&app] {
            std::cout << app.help("", CLI::AppFormatMode::Sub);
            throw CLI::Success();
@@ -517,15 +516,8 @@ nlohmann::ordered_json workload_json(WorkloadOptions workload) {
 nlohmann::ordered_json options_json(CLI::App& app) {
   auto values = nlohmann::ordered_json::object();
   for (CLI::Option* option : app.get_options()) {
-    const std::string flag = "--" + option->get_single_name();
+    if (!is_setting(*option)) continue;
     const std::string name = underscored(option->get_single_name());
-    // `--exponential-backoff` is left out: the strategy already says it.
-    if (option == app.get_help_ptr() || option == app.get_help_all_ptr() ||
-        option == app.get_version_ptr() || option == app.get_config_ptr() ||
-        flag == kExponentialBackoff || flag == kListStrategies || flag == kExplain ||
-        flag == kPrintSettings || flag == kHelpFull || option->get_group().empty()) {
-      continue;
-    }
     if (option->get_expected_max() == 0) {
       values[name] = option->count() > 0;
       continue;

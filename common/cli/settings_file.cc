@@ -175,20 +175,11 @@ void give(CLI::Option& option, const std::string& value) {
 
 void print_group(std::ostream& out, const std::string& title, CLI::App& group,
                  CLI::App& default_app) {
-  static const std::set<std::string> kNoSettings{"help",
-                                                 "help-all",
-                                                 "help-full",
-                                                 "version",
-                                                 "config",
-                                                 "print-settings",
-                                                 "list-strategies",
-                                                 "explain",
-                                                 "exponential-backoff"};
   std::string lines;
   for (CLI::Option* option : group.get_options()) {
     const std::string name = option->get_single_name();
     const bool second_form = !option->get_excludes().empty();
-    if (second_form || kNoSettings.contains(name) || option->get_group().empty()) continue;
+    if (second_form || !is_setting(*option)) continue;
     CLI::Option* default_option = default_app.get_option_no_throw("--" + name);
     const std::string value = value_of(*option);
     if (value.empty()) continue;
@@ -200,6 +191,19 @@ void print_group(std::ostream& out, const std::string& title, CLI::App& group,
 }
 
 }  // namespace
+
+bool is_setting(const CLI::Option& option) {
+  static const std::set<std::string> kOthers{"help",
+                                             "help-all",
+                                             "help-full",
+                                             "version",
+                                             "config",
+                                             "print-settings",
+                                             "list-strategies",
+                                             "explain",
+                                             "exponential-backoff"};
+  return !option.get_group().empty() && !kOthers.contains(option.get_single_name());
+}
 
 std::shared_ptr<CLI::Config> settings_reader(CLI::App& app) {
   return std::make_shared<SettingsFile>(

@@ -11,6 +11,7 @@
 namespace CLI {
 class App;
 class Config;
+class Option;
 }  // namespace CLI
 
 namespace retrystorm {
@@ -34,6 +35,9 @@ std::shared_ptr<CLI::Config> settings_reader(FindSetting find);
 // The names in the files that `app` has read which none of its options has, one a line: the first ten. They were
 // left out. Afterwards there are none.
 std::string take_unknown_settings(const CLI::App& app);
+
+// Has it a place in settings files and JSON? Not if it asks (--help), is hidden, or another one says the same.
+bool is_setting(const CLI::Option& option);
 
 // Returns true if `--print-settings` was given.
 bool wants_settings(const CLI::App& app);
