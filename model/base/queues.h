@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -84,6 +85,39 @@ void prefetch(const Item& item) {
   __builtin_prefetch(&item, 1);
 #endif
 }
+
+// Which of a fixed number of items has the least key; of equal ones the first. A change costs O(log n), a look nothing.
+template <typename Key>
+class Tournament {
+ public:
+  // All begin with this key. At least one item.
+  Tournament(std::size_t items, const Key& key)
+      : keys_(items, key), leaves_(std::bit_ceil(items)), winners_(2 * leaves_) {
+    for (std::size_t i = 0; i < leaves_; ++i) {
+      winners_[leaves_ + i] = static_cast<std::uint32_t>(std::min(i, items - 1));
+    }
+    for (std::size_t at = leaves_; --at > 0;) winners_[at] = better(2 * at);
+  }
+
+  std::uint32_t first() const { return winners_[1]; }
+  const Key& least() const { return keys_[first()]; }
+  const Key& key(std::size_t item) const { return keys_[item]; }
+
+  void set(std::size_t item, const Key& key) {
+    keys_[item] = key;
+    for (std::size_t at = (leaves_ + item) / 2; at > 0; at /= 2) winners_[at] = better(2 * at);
+  }
+
+ private:
+  std::uint32_t better(std::size_t left) const {
+    const std::uint32_t a = winners_[left], b = winners_[left + 1];
+    return keys_[b] < keys_[a] ? b : a;
+  }
+
+  std::vector<Key> keys_;
+  std::size_t leaves_;
+  std::vector<std::uint32_t> winners_;  // of each pair of a tree; the first one's is at 1
+};
 
 // Items due at the same time come out in the order in which they were added. Adding in order of due
 // time (for example, when every item takes equally long) costs no more than in a queue. `Item`

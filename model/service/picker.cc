@@ -1,0 +1,265 @@
+#include "model/service/picker.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+// Below the streams of services and of kinds of clients.
+constexpr std::uint64_t kStreams = std::numeric_limits<std::uint64_t>::max() - 1'000'000;
+constexpr std::uint64_t kMany = 1'000'000;
+
+bool is_in(std::span<const Picker::Host> hosts, Picker::Host host) {
+  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+}
+
+}  // namespace
+
+RetryHost parse_retry_host(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (text == "any") return {};
+  if (text == "other") return {.kind = RetryHost::Kind::kOther};
+  if (parts.size() == 2 && parts[0] == "other") {
+    return {.kind = RetryHost::Kind::kAgain,
+            .times = static_cast<std::size_t>(parse_count(parts[1], 1, kMany))};
+  }
+  throw std::invalid_argument(unknown_name(text, {"any", "other", "other:N"}));
+}
+
+std::string to_string(const RetryHost& retry_host) {
+  switch (retry_host.kind) {
+    case RetryHost::Kind::kAny:
+      return "any";
+    case RetryHost::Kind::kOther:
+      return "other";
+    case RetryHost::Kind::kAgain:
+      return "other:" + std::to_string(retry_host.times);
+  }
+  return "";
+}
+
+Ejection parse_ejection(std::string_view text) {
+  if (is_none(text)) return {};
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() > 3) {
+    throw std::invalid_argument(in_quotes(text) + " is not of the form FAILURES:BASE:SHARE");
+  }
+  Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMany))};
+  if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
+  if (parts.size() > 2) ejection.most = parse_number(parts[2], 0, 1);
+  return ejection;
+}
+
+std::string to_string(const Ejection& ejection) {
+  if (!ejection.on()) return std::string(kNoneWord);
+  return std::to_string(ejection.failures) + ':' + format_duration(ejection.base) + ':' +
+         print_number(ejection.most);
+}
+
+void declare_options(OptionList& options, HostSettings& settings) {
+  options.group("Replicas");
+  options
+      .count("replicas", settings.replicas,
+             "how many hosts the service has; workers, queue, backlog and limits are each one's", 1,
+             HostSettings::kMostHosts, "hosts")
+      .with_range("1", "32");
+  options.choice("picker", settings.picked_by,
+                 {{"proxy", PickedBy::kProxy}, {"client", PickedBy::kClient}},
+                 "who picks a host: one proxy for all (nginx, HAProxy), or each process of clients (gRPC, "
+                 "Envoy as a sidecar)");
+  options.choice("balance", settings.balance,
+                 {{"round-robin", Balance::kRoundRobin},
+                  {"random", Balance::kRandom},
+                  {"least", Balance::kLeast},
+                  {"two", Balance::kTwo}},
+                 "how: in turn; at random; the host with the fewest attempts under way; the better of two "
+                 "random hosts");
+  options
+      .text(
+          "retry-host",
+          "where a retry goes: any (picked anew), other (a host that the request has not tried), "
+          "other:N (picked again up to N times if it was tried)",
+          [&settings](std::string_view text) { settings.retry_host = parse_retry_host(text); },
+          [&settings] { return to_string(settings.retry_host); })
+      .with_examples({"any", "other", "other:1"});
+  options
+      .text(
+          "eject",
+          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE]], after so many failures in a row, "
+          "for BASE times the number of ejections, and at most this share of the hosts (5 = 5:30s:10%); none",
+          [&settings](std::string_view text) { settings.eject = parse_ejection(text); },
+          [&settings] { return to_string(settings.eject); })
+      .with_examples({"none", "5:30s:0.1", "1:10s:1"});
+  options.number("panic", settings.panic,
+                 "where fewer hosts than this share are left after ejections, all get traffic again", 0,
+                 1);
+  options
+      .count_or_none("outage-replicas", settings.outage_replicas,
+                     "how many of the hosts the outage hits; none = all", 1,
+                     HostSettings::kMostHosts, "hosts")
+      .with_range("1", "3");
+}
+
+void find_unused(UnusedOptions& unused, const HostSettings& settings) {
+  if (!settings.many()) {
+    find_unused<HostSettings>(unused, settings, {}, "without --replicas");
+  } else if (!settings.eject.on()) {
+    find_unused<HostSettings>(unused, settings, {}, "without --eject", {"panic"});
+  }
+}
+
+void check(const HostSettings& settings) {
+  if (settings.many() && settings.outage_replicas != HostSettings::kAll &&
+      settings.outage_replicas > settings.replicas) {
+    throw std::invalid_argument("--outage-replicas=" + std::to_string(settings.outage_replicas) +
+                                ": there are " + std::to_string(settings.replicas) +
+                                " (--replicas)");
+  }
+}
+
+Picker::Picker(const HostSettings& settings, std::uint64_t seed, std::uint64_t number)
+    : settings_(settings),
+      random_(seed, kStreams - number),
+      hosts_(settings.replicas),
+      turn_(settings.replicas),
+      loads_(settings.balance == Balance::kLeast ? settings.replicas : 1, Load{}) {
+  // Pickers that all began with the first host would stay in step.
+  if (settings.balance == Balance::kRoundRobin) next_ = static_cast<Host>(below(hosts_.size()));
+  if (settings.balance == Balance::kLeast) {
+    for (HostState& each : hosts_) each.picked = below(hosts_.size());
+  }
+  find_usable({});
+}
+
+Picker::Host Picker::pick(TimePoint now, std::span<const Host> tried) {
+  if (!returns_.empty() && returns_.top().time <= now) {
+    while (!returns_.empty() && returns_.top().time <= now) returns_.pop();
+    find_usable(now);
+  }
+  if (usable_.empty()) return kNone;
+  const RetryHost& retry = settings_.retry_host;
+  Host host = pick_but(retry.kind == RetryHost::Kind::kOther ? tried : std::span<const Host>());
+  for (std::size_t i = 0; i < retry.times && is_in(tried, host); ++i) host = pick_but({});
+  ++hosts_[host].under_way;
+  hosts_[host].picked = ++turn_;
+  note_load(host);
+  return host;
+}
+
+Picker::Host Picker::pick_but(std::span<const Host> tried) {
+  if (!tried.empty() && places_of(tried).size() == usable_.size()) tried = {};
+  switch (settings_.balance) {
+    case Balance::kRandom:
+      return at_random(tried);
+    case Balance::kRoundRobin:
+      return in_turn(tried);
+    case Balance::kLeast:
+      return least_loaded(tried);
+    case Balance::kTwo:
+      return better_of_two(tried);
+  }
+  return kNone;
+}
+
+Picker::Host Picker::in_turn(std::span<const Host> tried) {
+  auto at = std::lower_bound(usable_.begin(), usable_.end(), next_);
+  while (true) {
+    if (at == usable_.end()) at = usable_.begin();
+    if (!is_in(tried, *at)) break;
+    ++at;
+  }
+  next_ = *at + 1;
+  return *at;
+}
+
+Picker::Host Picker::least_loaded(std::span<const Host> tried) {
+  for (const Host each : tried) loads_.set(each, kUnusable);
+  const Host host = loads_.first();
+  for (const Host each : tried) note_load(each);
+  return host;
+}
+
+Picker::Host Picker::at_random(std::span<const Host> tried) {
+  const std::vector<std::size_t> places = places_of(tried);
+  std::size_t place = below(usable_.size() - places.size());
+  for (const std::size_t each : places) place += each <= place ? 1 : 0;
+  return usable_[place];
+}
+
+Picker::Host Picker::better_of_two(std::span<const Host> tried) {
+  const Host first = at_random(tried);
+  std::vector<Host> but(tried.begin(), tried.end());
+  but.push_back(first);
+  if (places_of(but).size() == usable_.size()) return first;
+  const Host second = at_random(but);
+  return hosts_[second].under_way < hosts_[first].under_way ? second : first;
+}
+
+std::vector<std::size_t> Picker::places_of(std::span<const Host> hosts) const {
+  std::vector<std::size_t> places;
+  for (const Host each : hosts) {
+    if (!hosts_[each].usable) continue;
+    const auto at = std::lower_bound(usable_.begin(), usable_.end(), each);
+    places.push_back(static_cast<std::size_t>(at - usable_.begin()));
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
+std::size_t Picker::below(std::size_t bound) {
+  const auto number = static_cast<std::size_t>(random_.uniform() * static_cast<double>(bound));
+  return std::min(number, bound - 1);
+}
+
+void Picker::note_load(Host host) {
+  if (settings_.balance != Balance::kLeast) return;
+  const HostState& state = hosts_[host];
+  loads_.set(host, state.usable ? Load{state.under_way, state.picked} : kUnusable);
+}
+
+void Picker::ended(TimePoint now, Host host, Ended how) {
+  --hosts_[host].under_way;
+  note_load(host);
+  if (how == Ended::kOk) hosts_[host].failures = 0;
+  if (how == Ended::kFailed && settings_.eject.on()) fail(now, host);
+}
+
+void Picker::fail(TimePoint now, Host host) {
+  const Ejection& eject = settings_.eject;
+  HostState& state = hosts_[host];
+  if (is_out(now, host) || ++state.failures < eject.failures) return;
+  state.failures = 0;
+  const auto out = static_cast<std::size_t>(std::count_if(
+      hosts_.begin(), hosts_.end(), [now](const HostState& each) { return each.out_until > now; }));
+  if (out + 1 > eject.most_out(hosts_.size())) return;
+  const auto calm = static_cast<std::uint64_t>((now - state.out_until) / Ejection::kCalm);
+  state.in_a_row = 1 + static_cast<std::uint32_t>(state.in_a_row - std::min<std::uint64_t>(calm, state.in_a_row));
+  ++state.ejections;
+  const Duration time = scale(eject.base, state.in_a_row);
+  state.out_until = saturating_add(now, std::min(time, std::max(eject.base, Ejection::kLongest)));
+  returns_.push({state.out_until, host});
+  find_usable(now);
+}
+
+void Picker::find_usable(TimePoint now) {
+  const auto is_well = [&](Host host) { return !is_out(now, host); };
+  usable_.clear();
+  for (Host host = 0; host < hosts_.size(); ++host) {
+    if (is_well(host)) usable_.push_back(host);
+  }
+  const auto share = static_cast<double>(usable_.size()) / static_cast<double>(hosts_.size());
+  if (share < settings_.panic) {
+    usable_.resize(hosts_.size());
+    std::iota(usable_.begin(), usable_.end(), Host{0});
+  }
+  for (HostState& each : hosts_) each.usable = false;
+  for (const Host each : usable_) hosts_[each].usable = true;
+  for (Host host = 0; host < hosts_.size(); ++host) note_load(host);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,179 @@
+// Which of a service's hosts an attempt goes to: the picker of a balancer or of a client library, and whom it leaves
+// out after failures.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/base/queues.h"
+#include "model/base/random.h"
+
+namespace retrystorm {
+
+enum class PickedBy {
+  kProxy,   // one picker for all attempts, as nginx and HAProxy have
+  kClient,  // each process has its own, as gRPC, Finagle and Envoy beside a client have
+};
+
+enum class Balance {
+  kRandom,
+  kRoundRobin,
+  kLeast,  // the fewest attempts under way; of equal ones the one that was picked longest ago
+  kTwo,    // the one of two random hosts that has fewer under way
+};
+
+// Where a retry goes.
+struct RetryHost {
+  enum class Kind {
+    kAny,    // picked like a first attempt
+    kOther,  // a host that the request has not tried, while there is one
+    kAgain,  // picked again, up to `times` times, if the request has tried it
+  };
+  Kind kind = Kind::kAny;
+  std::size_t times = 0;
+
+  bool operator==(const RetryHost&) const = default;
+};
+
+// Parses "any", "other" or "other:N". Throws std::invalid_argument with a readable message.
+RetryHost parse_retry_host(std::string_view text);
+std::string to_string(const RetryHost& retry_host);
+
+// A host gets no traffic for a while after so many failures in a row. A failure is a status of 5xx, a timeout, or a
+// connection that was refused or lost.
+struct Ejection {
+  std::size_t failures = 0;  // 0: off
+  Duration base = std::chrono::seconds(30);
+  double most = 0.1;  // share of the hosts that may be out at a time, rounded down
+
+  // The time is `base` times the number of ejections in a row, at most `kLongest` or `base`. That number falls by one
+  // with each `kCalm` in which the host is not out. As Envoy 1.30's outlier detection has it.
+  static constexpr Duration kLongest = std::chrono::seconds(300);
+  static constexpr Duration kCalm = std::chrono::seconds(10);
+
+  bool on() const { return failures > 0; }
+  // How many of so many hosts may be out at a time.
+  std::size_t most_out(std::size_t hosts) const {
+    constexpr double kSlack = 1e-9;  // a share like 0.1 is a little more or less than that
+    return static_cast<std::size_t>(most * static_cast<double>(hosts) + kSlack);
+  }
+  bool operator==(const Ejection&) const = default;
+};
+
+// Parses "none" or "FAILURES[:BASE[:SHARE]]". Throws std::invalid_argument with a readable message.
+Ejection parse_ejection(std::string_view text);
+std::string to_string(const Ejection& ejection);
+
+struct HostSettings {
+  static constexpr std::size_t kMostHosts = 100'000;
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+  std::size_t replicas = 1;
+  PickedBy picked_by = PickedBy::kProxy;
+  Balance balance = Balance::kRoundRobin;
+  RetryHost retry_host{};
+  Ejection eject{};
+  double panic = 0;                    // with a smaller share of hosts than this, all get traffic
+  std::size_t outage_replicas = kAll;  // that the outage hits: the first ones
+
+  bool many() const { return replicas > 1; }
+  // How many hosts the outage hits.
+  std::size_t hit() const { return outage_replicas < replicas ? outage_replicas : replicas; }
+};
+
+void declare_options(OptionList& options, HostSettings& settings);
+
+// Adds what has no effect.
+void find_unused(UnusedOptions& unused, const HostSettings& settings);
+
+// Throws std::invalid_argument with a readable message if settings contradict each other.
+void check(const HostSettings& settings);
+
+// Picks hosts, by numbers from 0. Has no lock: the caller prevents concurrent calls. Times passed in never decrease. A
+// pick costs O(log n) of n hosts, and O(n) once after an ejection and after its end.
+class Picker {
+ public:
+  using Host = std::uint32_t;
+  static constexpr Host kNone = std::numeric_limits<Host>::max();
+
+  enum class Ended {
+    kOk,      // the host works
+    kFailed,  // see `Ejection`
+    kOther,   // says nothing about the host
+  };
+
+  // `number`: of this picker among those of a run, which each have their own random stream.
+  Picker(const HostSettings& settings, std::uint64_t seed, std::uint64_t number);
+
+  // The host for an attempt, which is under way from now on. `tried`: those that its request has tried, in any order;
+  // needed only if `retry_host` is not `any`. Returns `kNone` if every host is out.
+  Host pick(TimePoint now, std::span<const Host> tried = {});
+
+  // An attempt at a host is over.
+  void ended(TimePoint now, Host host, Ended how);
+
+  // The hosts that are out, until times that may have passed.
+  bool is_out(TimePoint now, Host host) const { return hosts_[host].out_until > now; }
+  std::size_t under_way(Host host) const { return hosts_[host].under_way; }
+  // How often a host was ejected since the start.
+  std::uint64_t ejections(Host host) const { return hosts_[host].ejections; }
+
+ private:
+  struct HostState {
+    std::uint64_t picked = 0;  // the turn in which it was picked last
+    std::uint32_t under_way = 0;
+    std::uint32_t failures = 0;  // in a row
+    std::uint32_t in_a_row = 0;  // ejections
+    std::uint32_t ejections = 0;
+    bool usable = true;
+    TimePoint out_until{};
+  };
+  struct Return {
+    TimePoint time;
+    Host host;
+    bool operator>(const Return& other) const { return time > other.time; }
+  };
+  // How loaded a host is, and when it was picked last.
+  struct Load {
+    std::uint64_t under_way, turn;
+    bool operator<(const Load& other) const {
+      return under_way != other.under_way ? under_way < other.under_way : turn < other.turn;
+    }
+  };
+  static constexpr Load kUnusable{std::numeric_limits<std::uint64_t>::max(), 0};
+
+  // One of the usable hosts, but of those tried only if all were.
+  Host pick_but(std::span<const Host> tried);
+  Host in_turn(std::span<const Host> tried);
+  Host least_loaded(std::span<const Host> tried);
+  Host at_random(std::span<const Host> tried);
+  Host better_of_two(std::span<const Host> tried);
+  // Where these hosts stand among the usable ones, in their order, each once.
+  std::vector<std::size_t> places_of(std::span<const Host> hosts) const;
+  std::size_t below(std::size_t bound);
+  void note_load(Host host);
+  void fail(TimePoint now, Host host);
+  // Who may be picked has changed.
+  void find_usable(TimePoint now);
+
+  const HostSettings settings_;
+  ClientRandom random_;
+  std::vector<HostState> hosts_;
+  std::vector<Host> usable_;  // in their order
+  Host next_ = 0;             // in turn
+  std::uint64_t turn_ = 0;
+  Tournament<Load> loads_;  // with `kLeast`
+  std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;
+};
+
+}  // namespace retrystorm

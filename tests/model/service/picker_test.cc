@@ -1,0 +1,246 @@
+#include "model/service/picker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Each;
+using ::testing::UnorderedElementsAre;
+
+using Ended = Picker::Ended;
+using Host = Picker::Host;
+
+HostSettings hosts(std::size_t replicas, Balance balance) {
+  return {.replicas = replicas, .balance = balance};
+}
+TimePoint at(Duration time) {
+  return TimePoint(time);
+}
+
+// Picks so many hosts, each of which answers at once. Returns how often each was picked.
+std::map<Host, int> picks(Picker& picker, TimePoint now, int count) {
+  std::map<Host, int> all;
+  for (int i = 0; i < count; ++i) {
+    const Host host = picker.pick(now);
+    ++all[host];
+    picker.ended(now, host, Ended::kOk);
+  }
+  return all;
+}
+
+TEST(Picker, TakesTurns) {
+  Picker picker(hosts(3, Balance::kRoundRobin), 1, 0);
+  const Host first = picker.pick({});
+  EXPECT_EQ(picker.pick({}), (first + 1) % 3);
+  EXPECT_EQ(picker.pick({}), (first + 2) % 3);
+  EXPECT_EQ(picker.pick({}), first);
+}
+
+// Pickers that began at the same host would stay in step.
+TEST(Picker, BeginsAnywhere) {
+  std::map<Host, int> first;
+  for (std::uint64_t number = 0; number < 300; ++number) {
+    ++first[Picker(hosts(3, Balance::kRoundRobin), 1, number).pick({})];
+  }
+  for (Host host = 0; host < 3; ++host) EXPECT_NEAR(first[host], 100, 40);
+}
+
+// Three standard deviations of 3,000 picks with probability 1/3 are 77.
+TEST(Picker, PicksAtRandom) {
+  Picker picker(hosts(3, Balance::kRandom), 1, 0);
+  for (const auto& [host, count] : picks(picker, {}, 3000)) EXPECT_NEAR(count, 1000, 77);
+}
+
+TEST(Picker, PicksTheFewestUnderWay) {
+  Picker picker(hosts(3, Balance::kLeast), 1, 0);
+  const Host a = picker.pick({}), b = picker.pick({}), c = picker.pick({});
+  EXPECT_THAT((std::vector{a, b, c}), UnorderedElementsAre(0, 1, 2));
+  picker.ended({}, b, Ended::kOk);
+  EXPECT_EQ(picker.pick({}), b);
+  EXPECT_EQ(picker.under_way(b), 1);
+  // Of two empty ones, the one picked longest ago.
+  picker.ended({}, c, Ended::kOk);
+  picker.ended({}, a, Ended::kOk);
+  EXPECT_EQ(picker.pick({}), a);
+  EXPECT_EQ(picker.pick({}), c);
+}
+
+// With two hosts the better of two is the emptier one, always.
+TEST(Picker, PicksTheBetterOfTwo) {
+  Picker picker(hosts(2, Balance::kTwo), 1, 0);
+  const Host first = picker.pick({});
+  for (int i = 0; i < 20; ++i) {
+    const Host other = picker.pick({});
+    EXPECT_EQ(other, 1 - first);
+    picker.ended({}, other, Ended::kOk);
+  }
+}
+
+// A host that fails after 1 ms, and good ones that take 100 ms, always with 30 attempts under way: the bad one gets
+// 1000 a second for each of its own, a good one 10. Here they end in the order in which they are due.
+TEST(Picker, SendsMostToWhatFailsFast) {
+  for (const std::size_t replicas : {3u, 8u}) {
+    Picker picker(hosts(replicas, Balance::kLeast), 1, 0);
+    std::multimap<Duration, Host> under_way;
+    Duration now{0};
+    double bad = 0, all = 0;
+    for (std::size_t i = 0; i < 10 * replicas; ++i) {
+      const Host host = picker.pick(at(now));
+      under_way.emplace(host == 0 ? 1ms : 100ms, host);
+    }
+    while (now < 20s) {
+      const auto next = under_way.begin();
+      now = next->first;
+      picker.ended(at(now), next->second, Ended::kOther);
+      under_way.erase(next);
+      const Host host = picker.pick(at(now));
+      under_way.emplace(now + (host == 0 ? 1ms : 100ms), host);
+      ++all;
+      bad += host == 0 ? 1 : 0;
+    }
+    const double expected = 1000.0 / (1000 + 10 * static_cast<double>(replicas - 1));
+    EXPECT_NEAR(bad / all, expected, 0.01) << replicas << " hosts";
+  }
+}
+
+TEST(Picker, PicksAnotherHostForARetry) {
+  for (const Balance balance :
+       {Balance::kRandom, Balance::kRoundRobin, Balance::kLeast, Balance::kTwo}) {
+    HostSettings settings = hosts(5, balance);
+    settings.retry_host = {.kind = RetryHost::Kind::kOther};
+    Picker picker(settings, 1, 0);
+    for (int request = 0; request < 50; ++request) {
+      std::vector<Host> tried;
+      for (int attempt = 0; attempt < 5; ++attempt) {
+        const Host host = picker.pick({}, tried);
+        picker.ended({}, host, Ended::kFailed);
+        EXPECT_THAT(tried, Each(::testing::Ne(host)));
+        tried.push_back(host);
+      }
+      // All have been tried: any will do.
+      picker.ended({}, picker.pick({}, tried), Ended::kOk);
+    }
+  }
+}
+
+// Picked once more if it was tried: the same host again with probability 1/3 x 1/3.
+TEST(Picker, PicksAgainAsOftenAsItMay) {
+  HostSettings settings = hosts(3, Balance::kRandom);
+  settings.retry_host = {.kind = RetryHost::Kind::kAgain, .times = 1};
+  Picker picker(settings, 1, 0);
+  const std::vector<Host> tried{1};
+  int same = 0;
+  for (int i = 0; i < 9000; ++i) {
+    const Host host = picker.pick({}, tried);
+    picker.ended({}, host, Ended::kOk);
+    same += host == 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(same, 1000, 90);  // three standard deviations
+}
+
+// --- Ejection ---
+
+HostSettings ejecting(std::size_t replicas, std::size_t failures, Duration base, double most) {
+  HostSettings settings = hosts(replicas, Balance::kRoundRobin);
+  settings.eject = {.failures = failures, .base = base, .most = most};
+  return settings;
+}
+
+// Fails once at this host, whatever else is picked until then.
+void fail_at(Picker& picker, TimePoint now, Host bad) {
+  while (true) {
+    const Host host = picker.pick(now);
+    picker.ended(now, host, host == bad ? Ended::kFailed : Ended::kOk);
+    if (host == bad) return;
+  }
+}
+
+TEST(Picker, EjectsAfterFailuresInARow) {
+  Picker picker(ejecting(3, 2, 30s, 0.34), 1, 0);
+  fail_at(picker, at(1s), 1);
+  picks(picker, at(1s), 3);  // a success in between
+  fail_at(picker, at(2s), 1);
+  EXPECT_FALSE(picker.is_out(at(2s), 1));
+  fail_at(picker, at(2s), 1);
+  EXPECT_TRUE(picker.is_out(at(2s), 1));
+  EXPECT_EQ(picker.ejections(1), 1);
+  EXPECT_EQ(picks(picker, at(31s), 4), (std::map<Host, int>{{0, 2}, {2, 2}}));
+  EXPECT_EQ(picks(picker, at(32s), 6), (std::map<Host, int>{{0, 2}, {1, 2}, {2, 2}}));
+}
+
+// Envoy: base time x number of ejections in a row, which falls by one with each ten seconds without one.
+TEST(Picker, EjectsLongerEachTime) {
+  Picker picker(ejecting(2, 1, 30s, 0.5), 1, 0);
+  fail_at(picker, at(0s), 1);  // out until 30 s
+  EXPECT_TRUE(picker.is_out(at(29s), 1));
+  fail_at(picker, at(30s), 1);  // the second time, until 90 s
+  EXPECT_TRUE(picker.is_out(at(89s), 1));
+  EXPECT_FALSE(picker.is_out(at(90s), 1));
+  fail_at(picker, at(110s), 1);  // it was well for twenty seconds: two less, and one more
+  EXPECT_TRUE(picker.is_out(at(139s), 1));
+  EXPECT_FALSE(picker.is_out(at(140s), 1));
+}
+
+// Ten percent of three hosts are none; a third are one.
+TEST(Picker, EjectsNoMoreThanItsShare) {
+  Picker none(ejecting(3, 1, 30s, 0.1), 1, 0);
+  fail_at(none, {}, 0);
+  EXPECT_EQ(none.ejections(0), 0);
+  Picker one(ejecting(3, 1, 30s, 0.34), 1, 0);
+  fail_at(one, {}, 0);
+  fail_at(one, {}, 1);
+  EXPECT_TRUE(one.is_out({}, 0));
+  EXPECT_FALSE(one.is_out({}, 1));
+}
+
+// Three of five are out, 40 % are well: less than half. So all five get traffic.
+TEST(Picker, PanicsWhenFewAreLeft) {
+  HostSettings settings = ejecting(5, 1, 30s, 1);
+  settings.panic = 0.5;
+  Picker picker(settings, 1, 0);
+  fail_at(picker, {}, 0);
+  fail_at(picker, {}, 1);
+  EXPECT_EQ(picks(picker, {}, 6), (std::map<Host, int>{{2, 2}, {3, 2}, {4, 2}}));
+  fail_at(picker, {}, 2);
+  EXPECT_EQ(picks(picker, {}, 10), (std::map<Host, int>{{0, 2}, {1, 2}, {2, 2}, {3, 2}, {4, 2}}));
+}
+
+TEST(Picker, HasNobodyLeft) {
+  Picker picker(ejecting(2, 1, 30s, 1), 1, 0);
+  fail_at(picker, {}, 0);
+  fail_at(picker, {}, 1);
+  EXPECT_EQ(picker.pick(at(29s)), Picker::kNone);
+  EXPECT_NE(picker.pick(at(30s)), Picker::kNone);
+}
+
+// --- As text ---
+
+TEST(Picker, ReadsItsSettings) {
+  EXPECT_EQ(parse_ejection("none"), Ejection());
+  EXPECT_EQ(parse_ejection("5"), (Ejection{.failures = 5}));
+  EXPECT_EQ(parse_ejection("5:1m:34%"), (Ejection{.failures = 5, .base = 1min, .most = .34}));
+  EXPECT_EQ(parse_ejection(to_string(Ejection{.failures = 1, .base = 10s, .most = 1})),
+            (Ejection{.failures = 1, .base = 10s, .most = 1}));
+  EXPECT_EQ(parse_retry_host("other:3"), (RetryHost{.kind = RetryHost::Kind::kAgain, .times = 3}));
+  EXPECT_EQ(parse_retry_host("other"), (RetryHost{.kind = RetryHost::Kind::kOther}));
+  for (const char* wrong : {"0", "5:30s:10%:1", "5:30s:200%", "five", ""}) {
+    EXPECT_THROW(parse_ejection(wrong), std::invalid_argument) << wrong;
+  }
+  for (const char* wrong : {"other:0", "others", ""}) {
+    EXPECT_THROW(parse_retry_host(wrong), std::invalid_argument) << wrong;
+  }
+  HostSettings few = hosts(3, Balance::kRandom);
+  few.outage_replicas = 4;
+  EXPECT_THROW(check(few), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace retrystorm
