@@ -321,6 +321,7 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells,
         if (each.turn == AnswerTrials::Turn::kNone) continue;
         auto told = std::find_if(all.begin(), all.end(), [&each](const Told& one) {
           return one.outcome.trial.note.id == each.trial.note.id &&
+                 one.outcome.trial.with == each.trial.with &&
                  (one.outcome.turn == AnswerTrials::Turn::kBack) ==
                      (each.turn == AnswerTrials::Turn::kBack);
         });

@@ -44,7 +44,7 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       ->group("Run");
   add_text(*many, "--least", options.least,
            "NAME or NAME=FROM:TO: find the least value of this option for which all claims of "
-           "--expect hold");
+           "--expect hold; without claims: down<5%");
   add_text(*many, "--most", options.most, "likewise the greatest value");
   many->add_flag("--list-cells", options.list_cells,
                  "print the cells of the sweep as CSV, in order, and run nothing");
@@ -158,7 +158,9 @@ void check(const SimulatorOptions& options, const std::vector<std::string>& type
   wrong.attempt([&] { check_trace(options.trace, options.json); });
   if (const std::string both = options.least + options.most; !both.empty()) {
     const std::string name = options.least.empty() ? "--most" : "--least";
-    if (options.expectations.empty()) wrong.add(name + " needs an --expect");
+    if (options.expectations.empty() && options.workload.arrivals == Arrivals::kJob) {
+      wrong.add(name + " of a job needs an --expect");
+    }
     if (!options.least.empty() && !options.most.empty()) {
       wrong.add("--least and --most exclude each other");
     }

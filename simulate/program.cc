@@ -152,9 +152,14 @@ int simulate(const Invocation& invocation, const SimulatorOptions& asked) {
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
   SimulatorOptions options = asked;
-  options.runs = most_runs_of(invocation, asked);
+  const bool searches = !(options.least + options.most).empty();
+  // What most people search for, if they claim nothing: that the service comes back.
+  if (searches && options.expectations.empty()) {
+    options.expectations = {parse_expectation("down<5%", known_figures())};
+  }
+  options.runs = most_runs_of(invocation, options);
   if (!asked.workload.seed) options.workload.seed = std::random_device()();
-  if (!(options.least + options.most).empty()) return find_value(invocation, options);
+  if (searches) return find_value(invocation, options);
   const bool many = options.runs > 1 || !options.sweeps.empty();
   return many ? run_many(invocation, options) : run_once(invocation, options);
 }

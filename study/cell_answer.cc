@@ -87,6 +87,9 @@ Statements remarks_of(const CellResult& cell) {
   if (cell.has_open_jobs()) {
     all.push_back({"remark-calls", {{"done", cell.calls_done}, {"calls", cell.calls}}});
   }
+  if (cell.had_outage() && cell.makespan) {
+    all.push_back({"run-job-done", {{"time", *cell.makespan}}});
+  }
   if (!cell.held.empty()) {
     all.push_back({"remark-held", {{"what", cell.held}}});
   } else if (cell.recovering > 0) {
