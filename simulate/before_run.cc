@@ -89,6 +89,7 @@ std::string defaults_that_matter(const Invocation& invocation, const ScenarioOpt
   if (!given("backlog") && frozen && !run.graph.on()) {
     all.push_back({"default-backlog", {{"backlog", static_cast<double>(run.service.backlog)}}});
   }
+  if (!given("replicas") && !run.graph.on()) all.push_back({"default-replicas", {}});
   if (!given("connections") && !workload.connections.kept()) {
     all.push_back({"default-connections", {}});
   }

@@ -12,7 +12,8 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       has_processes_(behaviour_.policy().has_process()),
       has_pools_(workload.connections.kept()),
       ends_otherwise_(has_pools_ || workload.retry.hedge.any()),
-      numbers_processes_(has_processes_ || has_pools_),
+      process_count_(sharing_processes(workload)),
+      numbers_processes_(has_processes_ || has_pools_ || workload.picks_hosts),
       connections_(workload.connections),
       timeout_(workload.timeout),
       seed_(seed),
@@ -20,7 +21,7 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       hedges_(workload.retry.hedge.any() ? std::make_unique<Hedges>(workload.retry) : nullptr),
       waits_(TimePoint{}, end, expected_waits),
       most_idle_(connections_.pool_idle) {
-  for (std::size_t i = 0; i < sharing_processes(workload); ++i) {
+  for (std::size_t i = 0; i < process_count_; ++i) {
     if (has_processes_) {
       processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
     }
@@ -46,6 +47,11 @@ std::optional<Calls::Slot> Calls::request_of_hedged(const Attempt& attempt) cons
   return request == Hedges::kNone ? std::nullopt : std::optional(request);
 }
 
+bool Calls::is_first_of_hedged(const Attempt& attempt) const {
+  const Slot request = hedges_->place(attempt.client).request;
+  return calls_[request].retry.retries == 0 && hedges_->of(request).state.hedges == 0;
+}
+
 void Calls::add_slots(std::size_t count) {
   calls_.reserve(count);
   prefer_large_pages(calls_.data(), calls_.capacity() * sizeof(Call));
@@ -67,8 +73,7 @@ Calls::Slot Calls::add_slot() {
 
 Duration Calls::occupy(TimePoint now, Slot slot, std::uint64_t stream) {
   if (numbers_processes_) {
-    const std::size_t processes = has_pools_ ? pools_.size() : processes_.size();
-    process_numbers_[slot] = static_cast<std::uint32_t>(stream % processes);
+    process_numbers_[slot] = static_cast<std::uint32_t>(stream % process_count_);
   }
   Call& call = calls_[slot];
   ClientRandom random(seed_, stream);

@@ -91,6 +91,12 @@ class Calls final : public Caller {
     return hedges_ == nullptr ? std::optional(attempt.client) : request_of_hedged(attempt);
   }
 
+  // Is it the first attempt of its request?
+  bool is_first(const Attempt& attempt) const {
+    return hedges_ == nullptr ? calls_[attempt.client].retry.retries == 0
+                              : is_first_of_hedged(attempt);
+  }
+
   // Nobody will ask for `latencies`.
   void skip_latencies() { keeps_latencies_ = false; }
 
@@ -193,6 +199,8 @@ class Calls final : public Caller {
   // Of these, the attempts that are in the service.
   std::size_t in_service() const { return in_service_; }
   std::size_t waiting_to_retry() const { return waiting_to_retry_; }
+  // The processes that share something. 0: none.
+  std::size_t processes() const { return process_count_; }
   // The processes that keep connections.
   std::size_t processes_with_pools() const { return pools_.size(); }
   // Empty if connections are not kept.
@@ -372,6 +380,7 @@ class Calls final : public Caller {
 
   // Only if requests are hedged (simulator/hedged_calls.cc). `request`: its slot. `place`: that of the attempt.
   std::optional<Slot> request_of_hedged(const Attempt& attempt) const;
+  bool is_first_of_hedged(const Attempt& attempt) const;
   Slot take_place(Slot request);
   void launch_first(TimePoint now, Slot request);
   void launch(TimePoint now, Slot request, Slot place, bool hedge);
@@ -396,8 +405,9 @@ class Calls final : public Caller {
   bool keeps_latencies_ = true;
   const bool has_processes_;  // the policy shares something
   const bool has_pools_;
-  const bool ends_otherwise_;     // the end of an attempt is more than that of its request
-  const bool numbers_processes_;  // one of these
+  const bool ends_otherwise_;  // the end of an attempt is more than that of its request
+  const std::size_t process_count_;
+  const bool numbers_processes_;
   const ConnectionSettings connections_;
   const Duration timeout_;
   const std::uint64_t seed_;

@@ -13,7 +13,8 @@ namespace {
 // Applies the changes of a run one after the other, and records the state after each.
 class ChangeList {
  public:
-  explicit ChangeList(std::vector<ServiceOptions> services) {
+  // `some`: the outage does not hit all hosts of the service.
+  ChangeList(std::vector<ServiceOptions> services, bool some) : some_(some) {
     for (ServiceOptions& each : services) nodes_.push_back({.configured = std::move(each)});
   }
 
@@ -41,13 +42,17 @@ class ChangeList {
 
   void begin(Change change, const Disturbance& what) {
     nodes_[change.node].disturbances.push_back(what);
+    if (change.kind == Change::Kind::kFaultBegins) nodes_[change.node].faults.push_back(what);
     if (change.kind == Change::Kind::kOutageBegins) outage_load_ = load_factor(what);
     change.what = what.kind;
     add(std::move(change));
   }
   void end(Change change, const Disturbance& what) {
-    std::vector<Disturbance>& under_way = nodes_[change.node].disturbances;
-    under_way.erase(std::find(under_way.begin(), under_way.end(), what));
+    const auto remove = [&what](std::vector<Disturbance>& under_way) {
+      under_way.erase(std::find(under_way.begin(), under_way.end(), what));
+    };
+    remove(nodes_[change.node].disturbances);
+    if (change.kind == Change::Kind::kFaultEnds) remove(nodes_[change.node].faults);
     if (change.kind == Change::Kind::kOutageEnds) outage_load_ = 1;
     change.what = what.kind;
     add(std::move(change));
@@ -60,6 +65,7 @@ class ChangeList {
     ServiceOptions configured{};
     Conditions conditions{};
     std::vector<Disturbance> disturbances{};  // under way
+    std::vector<Disturbance> faults{};        // those of them that are no outage
   };
 
   static void change(const TimedAction& step, ServiceOptions& configured) {
@@ -86,9 +92,15 @@ class ChangeList {
     Conditions conditions = node.conditions;
     for (const Disturbance& each : node.disturbances) apply(each, conditions);
     change.service = with_conditions(conditions, node.configured);
+    if (some_) {
+      conditions = node.conditions;
+      for (const Disturbance& each : node.faults) apply(each, conditions);
+      change.service_beside = with_conditions(conditions, node.configured);
+    }
     changes_.push_back(std::move(change));
   }
 
+  const bool some_;
   std::vector<Node> nodes_;
   double load_ = 1, outage_load_ = 1;
   std::vector<Change> changes_;
@@ -121,7 +133,7 @@ std::vector<Change> changes(const ScenarioOptions& options) {
                                 "--chain or --topology");
   };
 
-  ChangeList list(std::move(services));
+  ChangeList list(std::move(services), options.hosts.hit() < options.hosts.replicas);
   std::vector<Step> steps;
   const auto add_disturbance = [&](Duration from, Duration to, int order, std::size_t node,
                                    const Disturbance& what, Change::Kind begins, Change::Kind ends,

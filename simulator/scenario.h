@@ -13,6 +13,7 @@
 #include "model/run/disturbance.h"
 #include "model/run/recovery.h"
 #include "model/run/workload.h"
+#include "model/service/picker.h"
 #include "model/service/service_options.h"
 
 namespace retrystorm {
@@ -29,14 +30,16 @@ struct Change {
   Lasting leaves = Lasting::kNothing;  // of an action
   bool restart = false;
   ServiceOptions service{};
-  double load = 1;         // factor on the offered load
-  double load_beside = 1;  // the same without that of the outage
+  std::optional<ServiceOptions> service_beside{};  // of the hosts that the outage does not hit
+  double load = 1;                                 // factor on the offered load
+  double load_beside = 1;                          // the same without that of the outage
 };
 
 // What to simulate. Option values must be in range. `max_connections` must be set here and in the
 // service of each change.
 struct Scenario {
   ServiceOptions service;
+  HostSettings hosts{};
   WorkloadOptions workload;
   std::uint64_t seed = 0;
   std::size_t syn_linear_timeouts = 4;  // of the clients' kernel, see `SynRepeats`

@@ -81,6 +81,24 @@ void check_hedges(const ScenarioOptions& options) {
   }
 }
 
+bool picks_hosts(const ScenarioOptions& scenario) {
+  return scenario.hosts.many() && scenario.hosts.picked_by == PickedBy::kClient;
+}
+
+void check_hosts(const ScenarioOptions& options) {
+  check(options.hosts);
+  if (!options.hosts.many()) return;
+  const auto refuse_beside = [](bool is_so, const char* what, const char* why) {
+    if (is_so) throw std::invalid_argument(std::string("--replicas: ") + what + ' ' + why);
+  };
+  refuse_beside(options.graph.on(), "a chain or topology has", "one host for each service");
+  refuse_beside(options.workload.connections.kept(), "kept connections are",
+                "of one host: leave out --connections, so that each attempt opens its own");
+  refuse_beside(loses_connections(options.workload, options.timeline.outage) &&
+                    options.outage_length() > Duration::zero(),
+                "--outage=reconnect is", "of connections to one host");
+}
+
 // Empty if there is an error, which is reported when the scenario is made.
 Topology topology_or_none(const ScenarioOptions& scenario) {
   try {
@@ -221,11 +239,15 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
       .with_range("0", "10");
   declare_options(options, scenario.workload);
   declare_options(options, scenario.service, Engine::kSimulated);
+  declare_options(options, scenario.hosts);
   declare_options(options, scenario.graph);
 }
 
-void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
+void find_unused(UnusedOptions& unused, const ScenarioOptions& asked) {
+  ScenarioOptions scenario = asked;
+  scenario.workload.picks_hosts = picks_hosts(scenario);
   find_unused_of_clients(unused, scenario);
+  find_unused(unused, scenario.hosts);
   find_unused_of_service(unused, scenario);
   find_unused(unused, scenario.graph, scenario.service);
   const std::vector<Connections> connections = connections_in(scenario);
@@ -266,10 +288,12 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload);
   check(options.service);
+  check_hosts(options);
   check(options.graph, options.workload, options.service,
         options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                    : std::nullopt);
   Scenario scenario{.service = scaled(options.service, options.scale),
+                    .hosts = options.hosts,
                     .workload = scaled(options.workload, options.scale),
                     .seed = seed,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
@@ -282,8 +306,10 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
                     .trace = options.trace};
   for (Change& each : scenario.changes) {
     each.service = scaled(std::move(each.service), options.scale);
+    if (each.service_beside) each.service_beside = scaled(*each.service_beside, options.scale);
   }
   if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
+  scenario.workload.picks_hosts = picks_hosts(options);
 
   if (scenario.workload.connections.multiplexed()) {
     scenario.service.max_connections = std::numeric_limits<std::size_t>::max();  // there are few
@@ -299,17 +325,34 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
 
 namespace {
 
+// All hosts as one.
+ServiceOptions as_one(ServiceOptions service, const HostSettings& hosts) {
+  if (!hosts.many()) return service;
+  constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
+  if (service.max_connections == kUnbounded) service.max_connections = 0;
+  return scaled(std::move(service), static_cast<double>(hosts.replicas));
+}
+
 // What can be said about clients of one kind. `asked`: their options, before they are scaled.
 Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
                    const WorkloadOptions& workload, const WorkloadOptions& asked) {
   OutlookInput input{.workload = workload,
-                     .service = options.graph.on() ? std::nullopt : std::optional(scenario.service),
+                     .service = options.graph.on()
+                                    ? std::nullopt
+                                    : std::optional(as_one(scenario.service, scenario.hosts)),
+                     .hosts = scenario.hosts,
                      .outage_for = scenario.outage_for,
                      .turnaround = Calls::kTurnaround};
   if (scenario.outage_at) {
     input.outage = scenario.outage;
     input.calm = *scenario.outage_at;
     if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
+    const auto all = static_cast<double>(scenario.hosts.replicas);
+    const auto well = all - static_cast<double>(scenario.hosts.hit());
+    if (well > 0) {
+      input.outage_of_some =
+          std::exchange(input.outage, Disturbance{Disturbance::Kind::kCapacity, well / all});
+    }
   }
   note_unused_by_open_arrivals(input, asked);
   return look_ahead(input);

@@ -22,6 +22,7 @@ constexpr std::size_t kSimulatedConnections = 20'000;
 
 struct ScenarioOptions {
   ServiceOptions service{.max_connections = kSimulatedConnections};
+  HostSettings hosts;
   WorkloadOptions workload;
   TimelineOptions timeline;
   GraphOptions graph;

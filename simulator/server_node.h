@@ -205,6 +205,10 @@ class ServerNode final : public Target {
 
   // What happened since the last call, and the current state.
   ServerInterval take_interval(TimePoint now) { return intervals_.take(now, service_); }
+  // The same without the times of requests, which are added to `times`.
+  ServerInterval take_interval(TimePoint now, TimesInService& times) {
+    return intervals_.take(now, service_, times);
+  }
 
   // The capacity that the rate limit provided since the start, and how much was used. Empty if
   // there is no rate limit.
@@ -215,6 +219,7 @@ class ServerNode final : public Target {
   // Empty if the server was not frozen, or has not woken.
   const std::optional<FoundOnWaking>& found_on_waking() const { return found_on_waking_; }
 
+  std::size_t concurrency() const { return service_.concurrency(); }
   std::size_t peak_concurrency() const { return peak_concurrency_; }
   // Was it as high as --max-connections let it be?
   bool peak_is_bound() const { return !when_free_ && peak_concurrency_ >= max_connections_; }

@@ -55,21 +55,24 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
                       : nullptr),
       graph_(scenario.topology.empty() ? nullptr
                                        : std::make_unique<Graph>(scenario_, loop_, calls_of_all())),
-      server_(scenario.service, scenario.seed, scenario.syn_linear_timeouts,
-              graph_ ? graph_->front_callers().patience() : scenario.workload.timeout,
-              reconnects_ ? reconnects_->caller()
-              : graph_    ? graph_->front_callers().as_one()
-                          : static_cast<Caller&>(clients_.calls()),
-              trace()),
+      hosts_(scenario.hosts, scenario.service, scenario.seed, scenario.syn_linear_timeouts,
+             graph_ ? graph_->front_callers().patience() : scenario.workload.timeout,
+             reconnects_ ? reconnects_->caller()
+             : graph_    ? graph_->front_callers().as_one()
+                         : static_cast<Caller&>(clients_.calls()),
+             clients_.calls(), trace()),
       recorder_(TimePoint{}),
-      server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
-  if (graph_) graph_->serve(server_);
+      server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)),
+      hosts_report_at_(hosts_.many() && !observers.run.empty()
+                           ? saturating_add(TimePoint{}, scenario.report_interval)
+                           : kNever) {
+  if (graph_) graph_->serve(hosts_.first());
   if (!scenario.outage_at && trace_) trace_->open();
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
   if (observers_.service.empty()) {
     server_report_at_ = kNever;
   } else {
-    server_.record_times();
+    hosts_.for_each([](ServerNode& server, bool) { server.record_times(); });
   }
 }
 
@@ -104,12 +107,12 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     return [&, before...](auto... after) {
       // An answer and a timeout may be due at the same moment. The answer then comes first.
       loop_.run(end_, ends, before...,
-                EventSource{[this] { return server_.next_event(); },
-                            [this](TimePoint now) { server_.take(now); }},
+                EventSource{[this] { return hosts_.next_event(); },
+                            [this](TimePoint now) { hosts_.take(now); }},
                 EventSource{[this] { return calls().next_timeout(); },
                             [this](TimePoint now) { calls().time_out(now); }},
-                EventSource{[this] { return server_.next_repeat(); },
-                            [this](TimePoint now) { server_.repeat_syn(now); }},
+                EventSource{[this] { return hosts_.next_repeat(); },
+                            [this](TimePoint now) { hosts_.repeat_syn(now); }},
                 EventSource{[this] { return calls().next_wait(); },
                             [this](TimePoint now) { calls().end_wait(now); }},
                 EventSource{[this] { return clients_.next_arrival(); },
@@ -121,7 +124,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     };
   };
   if (reconnects_) {
-    reconnects_->send_to(server_);
+    reconnects_->send_to(hosts_.first());
     clients_.start(*reconnects_);
     Calls& connects = reconnects_->connects();
     run_with(pools, controls)(EventSource{[&] { return connects.next_timeout(); },
@@ -140,13 +143,13 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     graph_->keeps_connections() ? run_with(graph_pools, controls, graph)(others)
                                 : run_with(controls, graph)(others);
   } else {
-    clients_.start(server_);
+    clients_.start(hosts_.target());
     scenario_.workload.connections.kept() ? run_with(pools, controls)() : run_with(controls)();
   }
 
   if (loop_.now() >= end_) control(loop_.now());  // what was due beside the last event
   const TimePoint now = loop_.now();
-  Recovery recovery = recorder_.end(now, totals(), server_.waiting());
+  Recovery recovery = recorder_.end(now, totals(), hosts_.waiting());
   if (recovery.to_watch) {
     recovery.causes.push_back({"watch-until", {{"until", brief_duration(*recovery.to_watch)}}});
   }
@@ -180,10 +183,12 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .job = job,
                   .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
                   .graph = graph_ ? std::optional(graph_->result()) : std::nullopt,
-                  .on_waking = server(scenario_.disturbed).found_on_waking(),
-                  .capacity = server_.capacity(now)},
-      .peak_concurrency = server_.peak_concurrency(),
-      .peak_is_bound = server_.peak_is_bound(),
+                  .hosts = hosts_.result(now),
+                  .on_waking = graph_ ? graph_->server(scenario_.disturbed).found_on_waking()
+                                      : hosts_.found_on_waking(),
+                  .capacity = hosts_.capacity(now)},
+      .peak_concurrency = hosts_.peak_concurrency(),
+      .peak_is_bound = hosts_.peak_is_bound(),
       .events = loop_.events(),
       .cut = cut};
   add_clients(now, result.summary);
@@ -256,12 +261,13 @@ void Simulation::add_clients(TimePoint now, Summary& summary) {
 
 TimePoint Simulation::next_control() const {
   const TimePoint graph = graph_ ? graph_->next_interval() : kNever;
-  return std::min({recorder_.next_tick(), server_report_at_, next_change(), graph, end_});
+  return std::min(
+      {recorder_.next_tick(), server_report_at_, hosts_report_at_, next_change(), graph, end_});
 }
 
 void Simulation::control(TimePoint now) {
   if (now >= recorder_.next_tick()) {
-    recorder_.tick(now, totals(), states(), latencies(), server_.waiting());
+    recorder_.tick(now, totals(), states(), latencies(), hosts_.waiting());
     if (trace_) recorder_.report_requests(trace_->take_finished());
     if (observers_.places) observers_.places(now - TimePoint{}, places());
   }
@@ -269,6 +275,10 @@ void Simulation::control(TimePoint now) {
     if (const auto interval = graph_->take_interval(now)) {
       recorder_.report_graph(graph_->shape(), *interval);
     }
+  }
+  if (now >= hosts_report_at_) {
+    recorder_.report_hosts(now, hosts_.take_intervals(now));
+    hosts_report_at_ = saturating_add(hosts_report_at_, scenario_.report_interval);
   }
   if (now >= server_report_at_) report_server(now);
   while (now >= next_change()) apply(now, scenario_.changes[changes_done_++]);
@@ -279,7 +289,7 @@ ClientStates Simulation::states() const {
   ClientStates states = clients_.states();
   for (const auto& each : others_) states = states + each->states();
   if (reconnects_) states.disconnected = reconnects_->without();
-  if (states.kept && !graph_) states.kept->kernel = server_.kernel();
+  if (states.kept && !graph_) states.kept->kernel = hosts_.kernel();
   return states;
 }
 
@@ -290,7 +300,7 @@ std::vector<AttemptPlaces> Simulation::places() {
     in_flight += reconnects_->connects().in_flight();
     in_service += reconnects_->connects().in_service();
   }
-  return {server_.places(in_flight, in_service)};
+  return {hosts_.places(in_flight, in_service)};
 }
 
 TimePoint Simulation::next_change() const {
@@ -305,6 +315,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
     for_all_clients([&](Clients& each) { each.calls().begin_phase(now); });
     recorder_.outage_begins(now, totals(), print_disturbance(scenario_.outage));
     if (graph_) graph_->outage_begins(now);
+    hosts_.outage_begins();
     if (trace_) trace_->open();
     if (reconnects_) reconnects_->lose_all(now);
   }
@@ -312,6 +323,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
     for_all_clients([&](Clients& each) { each.calls().begin_phase(now); });
     recorder_.outage_ends(now, totals());
     if (graph_) graph_->outage_ends(now);
+    hosts_.outage_ends();
   }
   if (change.kind == Kind::kAction) recorder_.action(now, change.announcement, change.leaves);
   if (change.kind == Kind::kFaultBegins) recorder_.fault_begins(now, change.announcement);
@@ -320,35 +332,50 @@ void Simulation::apply(TimePoint now, const Change& change) {
   const bool begins = change.kind == Kind::kOutageBegins || change.kind == Kind::kFaultBegins;
   const bool ends = change.kind == Kind::kOutageEnds || change.kind == Kind::kFaultEnds;
   if (begins) begin(now, change);
-  server(change.node).configure(now, change.service);
+  for_hosts(change.node, [&](ServerNode& server, bool hit) {
+    server.configure(now, hit || !change.service_beside ? change.service : *change.service_beside);
+  });
   for_all_clients([&](Clients& each) { each.set_load(now, change.load); });
-  if (change.restart) server(change.node).restart(now);
+  if (change.restart) {
+    for_hosts(change.node, [now](ServerNode& server, bool) { server.restart(now); });
+  }
   if (ends) end(now, change);
 }
 
 void Simulation::begin(TimePoint now, const Change& change) {
   if (++under_way_[{change.node, change.what}] > 1) return;
-  if (change.what == Disturbance::Kind::kDrop) server(change.node).go_down(now);
+  const bool all = change.kind == Change::Kind::kFaultBegins;
+  if (change.what == Disturbance::Kind::kDrop) {
+    for_hosts(change.node, [&](ServerNode& server, bool hit) {
+      if (hit || all) server.go_down(now);
+    });
+  }
   if (change.what != Disturbance::Kind::kFreeze) return;
   if (graph_) return graph_->freeze(now, change.node);
-  server_.freeze();
+  hosts_.for_each([all](ServerNode& server, bool hit) {
+    if (hit || all) server.freeze();
+  });
   calls().close_idle_after(now, Duration::max());
 }
 
 void Simulation::end(TimePoint now, const Change& change) {
   if (--under_way_[{change.node, change.what}] > 0) return;
-  if (change.what == Disturbance::Kind::kDrop) server(change.node).listen();
+  if (change.what == Disturbance::Kind::kDrop) {
+    for_hosts(change.node, [](ServerNode& server, bool) { server.listen(); });
+  }
   if (change.what != Disturbance::Kind::kFreeze) return;
   if (graph_) return graph_->wake(now, change.node);
-  server_.wake(now);
+  hosts_.for_each([now](ServerNode& server, bool) {
+    if (!server.awake()) server.wake(now);
+  });
   // It looks at requests that have arrived before it looks at its timers.
   calls().close_idle_after(now, scenario_.service.server_idle);
 }
 
 void Simulation::report_server(TimePoint now) {
   // A frozen server reports nothing, and skips the reports it missed.
-  if (server_.awake()) {
-    ServerInterval interval = server_.take_interval(now);
+  if (hosts_.awake()) {
+    ServerInterval interval = hosts_.take_interval(now);
     // A request that is being turned away has left the service, but its client still waits.
     const std::size_t connecting = reconnects_ ? reconnects_->connects().in_service() : 0;
     std::size_t in_service = connecting;

@@ -18,9 +18,9 @@
 #include "simulator/clients.h"
 #include "simulator/event_loop.h"
 #include "simulator/graph/graph.h"
+#include "simulator/hosts.h"
 #include "simulator/reconnects.h"
 #include "simulator/scenario.h"
-#include "simulator/server_node.h"
 
 namespace retrystorm {
 
@@ -81,7 +81,11 @@ class Simulation {
   std::vector<AttemptPlaces> places();
   void report_server(TimePoint now);
   TimePoint next_change() const;
-  ServerNode& server(std::size_t node) { return graph_ ? graph_->server(node) : server_; }
+  // Calls `use(server, hit)` for each host of the service; `hit`: is it one that the outage hits?
+  template <typename Use>
+  void for_hosts(std::size_t node, const Use& use) {
+    graph_ ? use(graph_->server(node), true) : hosts_.for_each(use);
+  }
   void apply(TimePoint now, const Change& change);
   // Freezes and stops a service, or ends that. Disturbances of the same kind may overlap.
   void begin(TimePoint now, const Change& change);
@@ -97,13 +101,14 @@ class Simulation {
   std::optional<RunLatencies> latencies_of_all_{};  // likewise
   const std::unique_ptr<Reconnects> reconnects_;    // null if no connections are lost
   const std::unique_ptr<Graph> graph_;              // null if there is one service
-  ServerNode server_;
+  Hosts hosts_;                                     // of the one service, or of the first one
   std::map<std::pair<std::size_t, Disturbance::Kind>, int> under_way_;  // disturbances of a service
 
   std::size_t changes_done_ = 0;
   TimePoint control_at_{};  // when the next report, change or end is due
   RunRecorder recorder_;
   TimePoint server_report_at_, server_reported_at_{};
+  TimePoint hosts_report_at_;  // never with one host
 };
 
 }  // namespace retrystorm

@@ -101,6 +101,9 @@ Statements remarks_of(const CellResult& cell) {
     of_runs("remark-queued", cell.queued);
     all.back().values.push_back({"wait", *cell.queue_wait});
   }
+  if (cell.hit_share) {
+    all.push_back({"remark-hosts", {{"share", ShareOf{*cell.hit_share}}}});
+  }
   if (cell.cut_runs > 0) of_runs("remark-cut", cell.cut_runs);
   if (cell.undecided > 0 && cell.held.empty()) of_runs("remark-undecided", cell.undecided);
   if (cell.back_in_vain()) {

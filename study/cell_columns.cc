@@ -112,6 +112,8 @@ const Column<C> kProcessColumns[] = {
     of<&C::process_rate>("process_requests_per_s"),
 };
 
+const Column<C> kHostColumns[] = {of<&C::hit_share, Form::kShare>("outage_hosts_share")};
+
 const Column<C> kHedgeColumns[] = {
     of<&C::hedges>("hedges_per_request"),
     of<&C::hedges_won, Form::kShare>("hedges_won_share"),
@@ -190,6 +192,7 @@ std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   if (more.errors_by) add_in_phases(kErrorsByColumn);
   if (more.reconnects) add(kReconnectColumns);
   if (more.processes) add(kProcessColumns);
+  if (more.hosts) add(kHostColumns);
   if (more.hedges) add(kHedgeColumns);
   if (more.graph) add(kGraphColumns);
   for (const std::string& name : more.clients) add_clients(columns, name);

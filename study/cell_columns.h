@@ -20,6 +20,7 @@ struct CellColumn {
 struct MoreColumns {
   bool reconnects = false;             // clients lose their connections
   bool processes = false;              // processes share something
+  bool hosts = false;                  // an outage hits some of several hosts
   bool hedges = false;                 // requests are hedged
   bool graph = false;                  // there are services behind services
   bool errors_by = false;              // the only values that are no numbers: errors by their kind

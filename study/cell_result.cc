@@ -42,6 +42,7 @@ std::span<const FigureRow> figure_rows() {
       {"longest_without_ok_ns", &F::longest_without_ok},
       {"processes", &F::processes},
       {"process_rate", &F::process_rate},
+      {"hit_share", &F::hit_share},
       {"hedges", &F::hedges},
       {"hedges_won", &F::hedges_won},
       {"back_share", &F::back_share},
@@ -148,6 +149,9 @@ RunResult result_of(const SimulationResult& run) {
     const auto hedges = static_cast<double>(counts.hedges);
     result.hedges = hedges / static_cast<double>(counts.requests);
     result.hedges_won = static_cast<double>(counts.hedges_won) / hedges;
+  }
+  if (const auto& hosts = run.summary.hosts; hosts && hosts->hit < hosts->hosts.size()) {
+    result.hit_share = hosts->share_of_hit();
   }
   if (const auto& reconnect = run.summary.reconnect) {
     result.back_share =

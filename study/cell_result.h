@@ -80,6 +80,8 @@ struct RunResult {
   std::optional<Duration> longest_without_ok{};
   // Where processes share something: their number, and the requests per second of each.
   std::optional<double> processes{}, process_rate{};
+  // Where an outage hits some of several hosts: the share of its attempts that went to these.
+  std::optional<double> hit_share{};
   // If there were hedges: how many for each request, and the share of them that won.
   std::optional<double> hedges{}, hedges_won{};
   // Where clients lose their connections: the share that had one again, and when the last one had.

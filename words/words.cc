@@ -117,10 +117,17 @@ constexpr Row kRows[] = {
     Row{"figures-during", "in the outage"},
     Row{"figures-title", "{title}, {callers}, seed {seed}, {time}"},
     Row{"figures-whole", "whole run"},
+    Row{"run-hosts", "{hit} of {hosts} hosts got {share} of the attempts of the outage"},
+    Row{"run-hosts-ejected",
+        "{hit} of {hosts} hosts got {share} of the attempts of the outage, and {count} ejection{s}"},
+    Row{"run-hosts-sinkhole",
+        "{hit} of {hosts} hosts got {share} of the attempts of the outage: what fails at once has the fewest under way"},
     Row{"run-died-first", "{node} died first, at {at}: {why}"},
     Row{"run-failed-commands", "{count} of the outage's commands failed"},
     Row{"run-failed-orders", "{count} of the orders to the server were not carried out"},
     Row{"run-first-error", "the first error was: {error}"},
+    Row{"run-job-lost",
+        "the job was done after {time}, without {lost} of its {calls} calls, which were given up"},
     Row{"run-job-done", "the job was done after {time}"},
     Row{"run-late",
         "{share} of the requests began more than {limit} late, the latest by {latest}: this machine does not keep up, so "
@@ -130,10 +137,11 @@ constexpr Row kRows[] = {
     Row{"run-reconnected", "all {clients} clients had a connection again after {after}"},
     Row{"below-client", "one run, seed {seed}"},
     Row{"below-one-run",
-        "one run, seed {seed} · defaults that matter: {defaults} · not modelled: replicas, networks"},
-    Row{"below-one-run-given", "one run, seed {seed} · not modelled: replicas, networks"},
+        "one run, seed {seed} · defaults that matter: {defaults} · not modelled: networks"},
+    Row{"below-one-run-given", "one run, seed {seed} · not modelled: networks"},
     Row{"default-backlog", "backlog {backlog}"},
     Row{"default-connections", "new connections"},
+    Row{"default-replicas", "1 host"},
     Row{"default-timeout", "timeout {timeout}"},
     Row{"next-down",
         "how often? --runs=100   what ends it? retrystorm remedies   why? --explain   figures: -v"},
@@ -150,6 +158,7 @@ constexpr Row kRows[] = {
     Row{"before-clients", "{clients} client{s}: {retries}"},
     Row{"before-load", "{service}, load {load}/s ({used})"},
     Row{"before-load-alone", "load {load}/s"},
+    Row{"before-hosts", "{hosts} hosts of {workers} workers do {capacity}/s"},
     Row{"before-workers", "{workers} workers do {capacity}/s"},
     Row{"before-curve", "service {capacity}/s"},
     Row{"before-unlimited", "service without a limit"},
@@ -160,6 +169,7 @@ constexpr Row kRows[] = {
     Row{"before-attempts", "{attempts} attempt{s}: up to {rate}/s if all fail"},
     Row{"before-attempts-too-many", "{attempts} attempt{s}: up to {rate}/s if all fail, too many"},
     Row{"before-outage", "{what} for {length}"},
+    Row{"before-outage-hosts", "{hit} of {hosts} hosts: {what} for {length}"},
     Row{"before-outage-at", "{what} {from} to {to}"},
     Row{"before-search", "a search, with up to {runs} runs of each value"},
     Row{"before-sweep", "{rows} rows of {runs} runs"},
@@ -253,6 +263,8 @@ constexpr Row kRows[] = {
     Row{"deadline-cuts-timeouts",
         "of {attempts} attempts that time out after {timeout} only {begin} can begin before the deadline of {deadline}: "
         "these and their waits take {take} (--deadline, --max-attempts)"},
+    Row{"ejects-none",
+        "{share} of {hosts} hosts is less than one: no host is ever ejected (--eject)"},
     Row{"ends-after-outage",
         "the run ends soon after the outage: there will be no verdict; --duration={least} or more has one"},
     Row{"ends-in-outage",
@@ -283,6 +295,8 @@ constexpr Row kRows[] = {
     Row{"herd-without-room",
         "the load of {load}/s takes all that the service can do, {capacity}/s: clients that lost their connection find no "
         "room (--clients, --lambda)"},
+    Row{"hosts-left",
+        "the other {left} of {hosts} hosts do {capacity}/s of the {load}/s: while the outage lasts, their queues grow"},
     Row{"job-in-step",
         "service time and waits are fixed: the job's {workers} workers call in lockstep (--service-time, --jitter)"},
     Row{"no-capacity-left",
@@ -368,6 +382,7 @@ constexpr Row kRows[] = {
         "{count} of {runs} cut: clients that ask again at once fail without end (--lambda)"},
     Row{"remark-held", "held below its load by the remedy: {what}"},
     Row{"remark-held-back", "{share} never sent: the clients hold them back"},
+    Row{"remark-hosts", "the hosts that the outage hits get {share} of its attempts"},
     Row{"remark-in-vain", "back, but only {share} are answered after the outage"},
     Row{"remark-left-out", "{share} not ended at the end, and left out"},
     Row{"remark-not-retried", "nothing was retried: {what} is not retryable here"},
@@ -716,6 +731,14 @@ struct ValueInWords {
   std::string operator()(const std::string& text) const { return text; }
 };
 
+// As an option reads it: "--observe=2min", "--queue-length=1200".
+struct ValueOfOption {
+  std::string operator()(double number) const { return print_number(to_digits(number, 4)); }
+  std::string operator()(ShareOf share) const { return print_number(to_digits(share.share, 4)); }
+  std::string operator()(Duration time) const { return brief_duration(time); }
+  std::string operator()(const std::string& text) const { return text; }
+};
+
 // "of {digits} digits": so that a number near a bound is not rounded to it.
 std::string digits_of(double number, int digits) {
   return print_number(to_digits(number, digits));
@@ -730,15 +753,19 @@ std::string words_of(const Statement& statement) {
   std::string text(row == std::end(kRows) ? statement.id : row->words);
   for (const StatementValue& value : statement.values) {
     const std::string place = '{' + std::string(value.name) + '}';
-    const std::string words = std::visit(ValueInWords{}, value.of);
     for (std::size_t at = text.find(place); at != text.npos; at = text.find(place, at)) {
+      const bool of_option = at > 0 && text[at - 1] == '=';
+      const std::string words =
+          of_option ? std::visit(ValueOfOption{}, value.of) : std::visit(ValueInWords{}, value.of);
       text.replace(at, place.size(), words);
       at += words.size();
       const std::size_t plural = text.find("{s}", at);
       if (words == "1" && plural != text.npos && plural == text.find('{', at))
         text.erase(plural, 3);
     }
-    if (row == std::end(kRows)) text += ' ' + std::string(value.name) + '=' + words;
+    if (row == std::end(kRows)) {
+      text += ' ' + std::string(value.name) + '=' + std::visit(ValueInWords{}, value.of);
+    }
   }
   for (std::size_t at = text.find("{s}"); at != text.npos; at = text.find("{s}", at)) {
     text.replace(at, 3, "s");

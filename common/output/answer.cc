@@ -107,6 +107,8 @@ RunAnswer answer_of(const Summary& summary) {
   const Duration after = recovery.time_to_recovery.value_or(Duration::zero());
   RunAnswer answer{Tone::kGood,
                    {after == Duration::zero() ? "answer-back-at-once" : "answer-back", {}}};
+  // What a job has lost does not come back.
+  if (summary.job && summary.counts.gave_up() > 0) answer.tone = Tone::kDoubt;
   const double share = in_outage.value_or(1);
   answer.headline.values = {{"after", after}, {"share", ShareOf{share}}};
   if (!in_outage) {
@@ -118,6 +120,26 @@ RunAnswer answer_of(const Summary& summary) {
   }
   return answer;
 }
+
+namespace {
+
+// Where the attempts of an outage went that hit some of the hosts.
+std::optional<Statement> remark_of(const HostsResult& result) {
+  constexpr double kMany = 1.5;  // times what would be theirs in turn
+  const auto share = result.share_of_hit();
+  if (!share) return std::nullopt;
+  const auto hit = static_cast<double>(result.hit), all = static_cast<double>(result.hosts.size());
+  double ejections = 0;
+  for (const HostInterval& each : result.hosts) ejections += static_cast<double>(each.ejections);
+  const bool draws = result.by_load && *share > kMany * hit / all;
+  return Statement{
+      draws           ? "run-hosts-sinkhole"
+      : ejections > 0 ? "run-hosts-ejected"
+                      : "run-hosts",
+      {{"hit", hit}, {"hosts", all}, {"share", ShareOf{*share}}, {"count", ejections}}};
+}
+
+}  // namespace
 
 Statements remarks_of(const Summary& summary) {
   constexpr double kFew = 0.01;
@@ -151,14 +173,25 @@ Statements remarks_of(const Summary& summary) {
   }
   // Without an outage the job is the answer.
   if (const auto& job = summary.job; job && summary.recovery.verdict != Verdict::kNoOutage) {
-    all.push_back(job->makespan ? Statement{"run-job-done", {{"time", *job->makespan}}}
-                                : Statement{"remark-calls", calls_of(*job)});
+    if (!job->makespan) {
+      all.push_back({"remark-calls", calls_of(*job)});
+    } else if (counts.gave_up() == 0) {
+      all.push_back({"run-job-done", {{"time", *job->makespan}}});
+    } else {
+      all.push_back({"run-job-lost",
+                     {{"time", *job->makespan},
+                      {"lost", number(counts.gave_up())},
+                      {"calls", number(job->calls())}}});
+    }
   }
   if (const auto& reconnect = summary.reconnect) {
     Statement what{reconnect->all_back ? "run-reconnected" : "run-not-reconnected",
                    {{"clients", number(reconnect->clients)}, {"back", number(reconnect->back)}}};
     if (reconnect->all_back) what.values.push_back({"after", *reconnect->all_back});
     all.push_back(what);
+  }
+  if (summary.hosts && summary.hosts->hit < summary.hosts->hosts.size()) {
+    if (auto of_hosts = remark_of(*summary.hosts)) all.push_back(*std::move(of_hosts));
   }
   if (summary.graph) {
     if (auto first = first_death(*summary.graph)) all.push_back(*std::move(first));

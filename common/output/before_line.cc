@@ -76,17 +76,19 @@ void print_figures(std::ostream& out, const std::vector<OutlookOfRow>& rows,
 std::string before_line(const Outlook& outlook, const std::string& retries, std::size_t workers) {
   Statements all;
   const bool open = outlook.open();
+  const HostSettings& hosts = outlook.input.hosts;
   if (!open)
     all.push_back({"before-clients", {{"clients", outlook.clients()}, {"retries", retries}}});
   if (outlook.service) {
     const Outlook::Service& service = *outlook.service;
     const bool limited = service.capacity < Outlook::kUnlimited;
     const bool of_workers = outlook.of_workers() && !service.rate_limited;
-    const Statement can{
-        !limited     ? "before-unlimited"
-        : of_workers ? "before-workers"
-                     : "before-curve",
-        {{"workers", static_cast<double>(workers)}, {"capacity", service.capacity}}};
+    const Statement can{!limited     ? "before-unlimited"
+                        : of_workers ? (hosts.many() ? "before-hosts" : "before-workers")
+                                     : "before-curve",
+                        {{"hosts", static_cast<double>(hosts.replicas)},
+                         {"workers", static_cast<double>(workers)},
+                         {"capacity", service.capacity}}};
     all.push_back({"before-load",
                    {{"service", words_of(can)},
                     {"load", outlook.wanted},
@@ -108,8 +110,11 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
     all.push_back({"before-retries", {{"retries", retries}}});
   }
   if (outlook.outage) {
-    all.push_back({"before-outage",
-                   {{"what", words_of(statement_of(*outlook.input.outage))},
+    const auto& some = outlook.input.outage_of_some;
+    all.push_back({some ? "before-outage-hosts" : "before-outage",
+                   {{"what", words_of(statement_of(some ? *some : *outlook.input.outage))},
+                    {"hit", static_cast<double>(hosts.hit())},
+                    {"hosts", static_cast<double>(hosts.replicas)},
                     {"length", outlook.input.outage_for}}});
   }
   std::string text;

@@ -18,6 +18,10 @@ void JsonReport::on_action(Duration t, const std::string& what) {
   sink_(action_json(t, what));
 }
 
+void JsonReport::on_hosts(Duration t, const HostIntervals& hosts) {
+  for (const auto& line : hosts_json(t, hosts)) sink_(line);
+}
+
 void JsonReport::on_graph(const GraphShape& names, const GraphInterval& interval) {
   for (const auto& line : graph_interval_json(names, interval)) sink_(line);
 }

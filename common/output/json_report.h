@@ -21,6 +21,7 @@ class JsonReport final : public RunObserver {
   void on_interval(const RunInterval& interval) override;
   void on_outage(Duration t, OutageEvent event, const std::string& what) override;
   void on_action(Duration t, const std::string& what) override;
+  void on_hosts(Duration t, const HostIntervals& hosts) override;
   void on_graph(const GraphShape& names, const GraphInterval& interval) override;
   void on_request(const TracedRequest& request) override;
   void on_summary(const Summary& summary) override;

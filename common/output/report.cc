@@ -384,6 +384,27 @@ nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std:
           {"timedout_per_s", rounded(calls.timed_out)}};
 }
 
+namespace {
+
+nlohmann::ordered_json host_json(std::size_t host, const HostInterval& state) {
+  return {
+      {"host", host + 1},        {"attempts", state.attempts},       {"ok", state.ok},
+      {"failed", state.failed},  {"ejections", state.ejections},     {"out", rounded(state.out)},
+      {"frozen", state.frozen},  {"concurrency", state.concurrency}, {"busy", state.busy},
+      {"waiting", state.waiting}};
+}
+
+}  // namespace
+
+std::vector<nlohmann::ordered_json> hosts_json(Duration t, const HostIntervals& hosts) {
+  std::vector<nlohmann::ordered_json> lines;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    lines.push_back({{"type", "host"}, {"t", rounded(to_seconds(t))}});
+    lines.back().update(host_json(host, hosts[host]));
+  }
+  return lines;
+}
+
 std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& shape,
                                                         const GraphInterval& interval) {
   std::vector<nlohmann::ordered_json> lines;
@@ -601,6 +622,13 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
                          {"failed", reconnect.failed},
                          {"half_back_s", seconds_json(reconnect.half_back)},
                          {"all_back_s", seconds_json(reconnect.all_back)}};
+  }
+  if (summary.hosts) {
+    const HostIntervals& hosts = summary.hosts->hosts;
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+      json["hosts"].push_back(host_json(host, hosts[host]));
+      json["hosts"].back()["attempts_in_outage"] = hosts[host].attempts_in_outage;
+    }
   }
   if (summary.kept) json["connections"] = connections_json(*summary.kept);
   if (summary.on_waking) {

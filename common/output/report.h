@@ -59,6 +59,9 @@ void add_workers(nlohmann::ordered_json& json, const std::optional<Workers>& wor
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                                             const ServerInterval& interval);
 
+// A line for each host.
+std::vector<nlohmann::ordered_json> hosts_json(Duration t, const HostIntervals& hosts);
+
 // The calls of one service to another, a second.
 nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std::string& to,
                                  const Rates& calls);

@@ -128,6 +128,7 @@ Json cell_json(const CellResult& cell) {
   Json json = Json::object();
   for (const CellColumn& column : cell_columns({.reconnects = cell.back_share.has_value(),
                                   .processes = cell.processes.has_value(),
+                                  .hosts = cell.hit_share.has_value(),
                                   .hedges = cell.hedges.has_value(),
                                   .graph = !cell.died_first.empty()})) {
     json[column.name] = column.value(cell);

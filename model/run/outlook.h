@@ -19,6 +19,7 @@
 #include "model/run/disturbance.h"
 #include "model/run/outlook_formulas.h"
 #include "model/run/workload.h"
+#include "model/service/picker.h"
 #include "model/service/service_options.h"
 
 namespace retrystorm {
@@ -28,6 +29,9 @@ struct OutlookInput {
   WorkloadOptions workload{};
   std::optional<ServiceOptions> service{};  // empty if unknown, as in the real client
   std::optional<Disturbance> outage{};      // empty without one
+  HostSettings hosts{};                     // `service` is all of them together
+  // If the outage hits only some hosts: that. `outage` is then a loss of their share of the capacity.
+  std::optional<Disturbance> outage_of_some{};
   Duration outage_for{0};
   Duration calm{0};        // how long the run is before the outage
   Duration turnaround{0};  // the least time from the end of an attempt to the client's next one

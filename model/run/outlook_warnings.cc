@@ -260,6 +260,23 @@ Statements warnings_of(const RetrySettings& retry) {
   return all;
 }
 
+// Ejections that cannot happen, and hosts that cannot do the work of those that fail.
+void warn_of_hosts(Outlook& outlook) {
+  const HostSettings& hosts = outlook.input.hosts;
+  const auto all = static_cast<double>(hosts.replicas);
+  if (hosts.many() && hosts.eject.on() && hosts.eject.most_out(hosts.replicas) == 0) {
+    outlook.warnings.push_back(
+        {"ejects-none", {{"share", ShareOf{hosts.eject.most}}, {"hosts", all}}});
+  }
+  if (!outlook.input.outage_of_some || !outlook.service) return;
+  const double left = all - static_cast<double>(hosts.hit());
+  const double capacity = outlook.service->capacity * left / all;
+  if (outlook.wanted <= capacity) return;
+  outlook.warnings.push_back(
+      {"hosts-left",
+       {{"left", left}, {"hosts", all}, {"capacity", capacity}, {"load", outlook.wanted}}});
+}
+
 void warn(Outlook& outlook, const Storm& storm) {
   const OutlookInput& input = outlook.input;
   const WorkloadOptions& workload = input.workload;
@@ -276,6 +293,7 @@ void warn(Outlook& outlook, const Storm& storm) {
     warn_of_load(outlook, storm);
   }
   for (Statement& each : warnings_of_hedges(outlook)) all.push_back(std::move(each));
+  warn_of_hosts(outlook);
   warn_of_throttle(outlook);
   warn_of_attempts(outlook);
   warn_of_retry_on(outlook);

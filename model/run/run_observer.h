@@ -12,6 +12,7 @@
 #include "model/run/connections.h"
 #include "model/run/counts.h"
 #include "model/run/graph_report.h"
+#include "model/run/host_report.h"
 #include "model/run/recovery.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_phases.h"
@@ -65,6 +66,7 @@ struct Summary {
   std::optional<JobResult> job{};
   std::optional<ReconnectResult> reconnect{};  // if the outage was one of connections
   std::optional<GraphResult> graph{};          // of services behind services
+  std::optional<HostsResult> hosts{};          // of a service that has several
   std::optional<KeptConnections> kept{};       // at the end, if connections are kept
   std::optional<FoundOnWaking> on_waking{};    // if the service was frozen and the engine sees it
   // What the service provided and admitted. Only if it has a rate limit and the engine sees it.
@@ -98,6 +100,8 @@ class RunObserver {
   virtual void on_outage(Duration /*t*/, OutageEvent, const std::string& /*what*/) {}
   // An action of the timeline. `what` is printed by `print_action`.
   virtual void on_action(Duration /*t*/, const std::string& /*what*/) {}
+  // The hosts of a service that has several, at the end of each interval.
+  virtual void on_hosts(Duration /*t*/, const HostIntervals&) {}
   // Services behind services, every five seconds.
   virtual void on_graph(const GraphShape&, const GraphInterval&) {}
   // A traced request, once it is finished.

@@ -108,6 +108,10 @@ void RunRecorder::report_requests(const std::vector<TracedRequest>& requests) {
   }
 }
 
+void RunRecorder::report_hosts(TimePoint now, const HostIntervals& hosts) {
+  for (const Listener& each : listeners_) each.observer->on_hosts(now - start_, hosts);
+}
+
 void RunRecorder::report_graph(const GraphShape& names, const GraphInterval& interval) {
   for (const Listener& each : listeners_) each.observer->on_graph(names, interval);
 }

@@ -54,6 +54,9 @@ class RunRecorder {
   // The result so far.
   Recovery recovery() const { return tracker_.recovery(); }
 
+  // Reports the hosts of a service.
+  void report_hosts(TimePoint now, const HostIntervals& hosts);
+
   // Reports services behind services.
   void report_graph(const GraphShape& names, const GraphInterval& interval);
 

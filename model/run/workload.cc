@@ -144,7 +144,8 @@ std::size_t process_count(const WorkloadOptions& workload) {
 
 std::size_t sharing_processes(const WorkloadOptions& workload) {
   const RetrySettings& retry = workload.retry;
-  const bool share = retry.process.any() || retry.hedge.shares() || workload.connections.kept();
+  const bool share = retry.process.any() || retry.hedge.shares() || workload.connections.kept() ||
+                     workload.picks_hosts;
   return share ? process_count(workload) : 0;
 }
 

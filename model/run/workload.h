@@ -113,6 +113,7 @@ struct WorkloadOptions {
   Duration timeout = std::chrono::seconds(2);      // of an attempt; `Duration::max()`: none
   std::optional<std::uint64_t> seed;               // random if not given
   std::optional<std::size_t> processes;            // not given: see `process_count`
+  bool picks_hosts = false;  // each process picks hosts by itself (see picker.h). Not an option
   std::optional<std::size_t> clients_per_process;  // closed and jobs: gives the number of processes
   ConnectionSettings connections{};
   RetrySettings retry;

@@ -67,17 +67,18 @@ void declare_options(OptionList& options, HostSettings& settings) {
              "how many hosts the service has; workers, queue, backlog and limits are each one's", 1,
              HostSettings::kMostHosts, "hosts")
       .with_range("1", "32");
-  options.choice("picker", settings.picked_by,
-                 {{"proxy", PickedBy::kProxy}, {"client", PickedBy::kClient}},
-                 "who picks a host: one proxy for all (nginx, HAProxy), or each process of clients (gRPC, "
-                 "Envoy as a sidecar)");
-  options.choice("balance", settings.balance,
-                 {{"round-robin", Balance::kRoundRobin},
-                  {"random", Balance::kRandom},
-                  {"least", Balance::kLeast},
-                  {"two", Balance::kTwo}},
-                 "how: in turn; at random; the host with the fewest attempts under way; the better of two "
-                 "random hosts");
+  options.choice(
+      "picker", settings.picked_by, {{"proxy", PickedBy::kProxy}, {"client", PickedBy::kClient}},
+      "who picks a host: one proxy for all (nginx, HAProxy), or each process of clients (gRPC, "
+      "Envoy as a sidecar)");
+  options.choice(
+      "balance", settings.balance,
+      {{"round-robin", Balance::kRoundRobin},
+       {"random", Balance::kRandom},
+       {"least", Balance::kLeast},
+       {"two", Balance::kTwo}},
+      "how: in turn; at random; the host with the fewest attempts under way; the better of two "
+      "random hosts");
   options
       .text(
           "retry-host",
@@ -94,9 +95,9 @@ void declare_options(OptionList& options, HostSettings& settings) {
           [&settings](std::string_view text) { settings.eject = parse_ejection(text); },
           [&settings] { return to_string(settings.eject); })
       .with_examples({"none", "5:30s:0.1", "1:10s:1"});
-  options.number("panic", settings.panic,
-                 "where fewer hosts than this share are left after ejections, all get traffic again", 0,
-                 1);
+  options.number(
+      "panic", settings.panic,
+      "where fewer hosts than this share are left after ejections, all get traffic again", 0, 1);
   options
       .count_or_none("outage-replicas", settings.outage_replicas,
                      "how many of the hosts the outage hits; none = all", 1,
@@ -238,7 +239,8 @@ void Picker::fail(TimePoint now, Host host) {
       hosts_.begin(), hosts_.end(), [now](const HostState& each) { return each.out_until > now; }));
   if (out + 1 > eject.most_out(hosts_.size())) return;
   const auto calm = static_cast<std::uint64_t>((now - state.out_until) / Ejection::kCalm);
-  state.in_a_row = 1 + static_cast<std::uint32_t>(state.in_a_row - std::min<std::uint64_t>(calm, state.in_a_row));
+  state.in_a_row = 1 + static_cast<std::uint32_t>(state.in_a_row -
+                                                  std::min<std::uint64_t>(calm, state.in_a_row));
   ++state.ejections;
   const Duration time = scale(eject.base, state.in_a_row);
   state.out_until = saturating_add(now, std::min(time, std::max(eject.base, Ejection::kLongest)));

@@ -195,10 +195,8 @@ class Service {
   }
 
   // Times since the last call. Empty if times are not recorded.
-  ServiceTimes take_times() {
-    if (!times_) return {};
-    const Times taken = std::exchange(*times_, Times());
-    return {.served = quantiles(taken.served), .late = quantiles(taken.late)};
+  TimesInService take_times() {
+    return times_ ? std::exchange(*times_, TimesInService()) : TimesInService();
   }
 
   // Counts since the start.
@@ -217,10 +215,6 @@ class Service {
 
   // The hint after a full queue, or after a drop from the queue.
   static constexpr Duration kAfterDropping = std::chrono::seconds(1);
-
-  struct Times {
-    LatencyHistogram served, late;
-  };
 
   // Completes and counts the answer to a new request. `answer` is the admission's decision.
   Answer decide(Answer answer) {
@@ -305,25 +299,33 @@ class Service {
   ClientRandom random_;
   ServiceCounts counts_;
   std::size_t connections_ = 0;
-  std::optional<Times> times_;
+  std::optional<TimesInService> times_;
 };
 
 // Reports what happened since the last call, and the current state.
 class IntervalTaker {
  public:
+  // Adds the times of requests to `times`, and leaves them out of the result.
   template <typename Item>
-  ServerInterval take(TimePoint now, Service<Item>& service) {
+  ServerInterval take(TimePoint now, Service<Item>& service, TimesInService& times) {
+    times.add(service.take_times());
     const ServiceCounts before = std::exchange(taken_, service.counts());
     ServerInterval interval{.concurrency = service.concurrency(),
                             .last_delay = service.current_delay(),
                             .workers = service.worker_state(),
                             .capacity = service.capacity(now),
-                            .counts = taken_ - before,
-                            .times = service.take_times()};
+                            .counts = taken_ - before};
     if (interval.capacity) {
       const CapacityUse used_before = std::exchange(used_, interval.capacity->use);
       interval.capacity->use = used_ - used_before;
     }
+    return interval;
+  }
+  template <typename Item>
+  ServerInterval take(TimePoint now, Service<Item>& service) {
+    TimesInService times;
+    ServerInterval interval = take(now, service, times);
+    interval.times = times.quantiles();
     return interval;
   }
 

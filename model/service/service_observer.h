@@ -34,6 +34,16 @@ struct ServiceCounts {
     return std::accumulate(rejected.begin(), rejected.end(), std::uint64_t{0});
   }
 
+  ServiceCounts& operator+=(const ServiceCounts& more) {
+    offered += more.offered;
+    admitted += more.admitted;
+    completed += more.completed;
+    served += more.served;
+    failed += more.failed;
+    lost += more.lost;
+    for (std::size_t i = 0; i < rejected.size(); ++i) rejected[i] += more.rejected[i];
+    return *this;
+  }
   friend ServiceCounts operator-(ServiceCounts a, const ServiceCounts& b) {
     a.offered -= b.offered;
     a.admitted -= b.admitted;
@@ -50,6 +60,19 @@ struct ServiceCounts {
 struct ServiceTimes {
   LatencyQuantiles served{};  // requests whose clients have their OK
   LatencyQuantiles late{};    // requests finished too late: their clients had gone
+};
+
+// The same, before they are summed up.
+struct TimesInService {
+  LatencyHistogram served, late;
+
+  void add(const TimesInService& other) {
+    served.add(other.served);
+    late.add(other.late);
+  }
+  ServiceTimes quantiles() const {
+    return {.served = retrystorm::quantiles(served), .late = retrystorm::quantiles(late)};
+  }
 };
 
 // The state of a service with workers.

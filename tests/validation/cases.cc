@@ -6,6 +6,7 @@
 #include "tests/support/given.h"
 #include "tests/validation/formulas.h"
 #include "tests/validation/graph_cases.h"
+#include "tests/validation/replica_cases.h"
 
 namespace retrystorm::validation {
 namespace {
@@ -358,6 +359,8 @@ std::vector<Case> cases() {
         double(most) / clients, .005,
         hedges_of_clients(clients, "fixed:1s", hedge("50ms", at_once)));
   }
+  const std::vector<Case> of_hosts = replica_cases();
+  list.insert(list.end(), of_hosts.begin(), of_hosts.end());
   return list;
 }
 

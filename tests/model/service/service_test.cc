@@ -175,7 +175,7 @@ TEST(Service, RecordsNoTimesOfErrors) {
   Service<int> service(with_errors(1, ErrorAfter::kService), 1);
   service.record_times();
   serve(service, 10);
-  const ServiceTimes times = service.take_times();
+  const ServiceTimes times = service.take_times().quantiles();
   EXPECT_EQ(times.served.p50, std::nullopt);
   EXPECT_EQ(times.late.p50, std::nullopt);
 }

@@ -1,0 +1,108 @@
+#include "tests/validation/replica_cases.h"
+
+#include <chrono>
+#include <string>
+
+#include "tests/support/given.h"
+#include "tests/validation/formulas.h"
+#include "tests/validation/observed_run.h"
+
+namespace retrystorm::validation {
+namespace {
+
+using test::given;
+using test::text;
+using test::with;
+using namespace std::chrono_literals;
+
+// The requests that fail if `bad` of so many hosts fail all their attempts at once.
+Measure failing_requests(int hosts, int bad, int attempts, const std::string& retry_host) {
+  const NamedOptions options = with(
+      given("arrivals=open, rate=200, service=workers, workers=1000, service-time=1ms, replicas=?, balance=random, "
+            "outage=errors:1, outage-at=0s, outage-for=600s, observe=0s, outage-replicas=?",
+            hosts, bad),
+      attempts == 1 ? given("strategy=none")
+                    : given("strategy=fixed, fixed-delay=5ms, max-attempts=?, retry-host=?",
+                            attempts, retry_host));
+  return [options](std::uint64_t seed) {
+    return 1 - observe({.options = options}, seed).summary.counts.success_share();
+  };
+}
+
+// Hosts with `workers` each, whose exponential times have a mean of 100 ms and of which `used` is needed: the mean time
+// of a request in the service, in means. Little's law, from samples each second after the first `warm_up`.
+Measure time_at(int hosts, int workers, double used, const std::string& balance, int warm_up,
+                int length) {
+  const double rate = hosts * workers * used / 0.1;
+  const NamedOptions options =
+      given("arrivals=open, rate=?, strategy=none, timeout=none, service=workers, workers=?, "
+            "service-time=exponential:100ms, replicas=?, balance=?, outage-at=0s, outage-for=0s, observe=?s",
+            rate, workers, hosts, balance, warm_up + length);
+  return [options, rate, warm_up](std::uint64_t seed) {
+    const ObservedRun run = observe({.options = options, .service_interval = 100ms}, seed);
+    double sum = 0;
+    int samples = 0;
+    for (const ServiceReport& each : run.service) {
+      if (each.t <= std::chrono::seconds(warm_up)) continue;
+      sum += static_cast<double>(each.interval.concurrency);
+      ++samples;
+    }
+    return sum / samples / rate / 0.1;
+  };
+}
+
+}  // namespace
+
+std::vector<Case> replica_cases() {
+  std::vector<Case> list;
+  const auto fails = [&list](int row, int hosts, int bad, int attempts, const std::string& where,
+                             double expected) {
+    list.push_back({row,
+                    "requests that fail, " + text(bad) + " of " + text(hosts) + " hosts do, " +
+                        text(attempts) + " attempts, at " + where + " host",
+                    expected,
+                    Case::Relation::kEqual,
+                    0,
+                    failing_requests(hosts, bad, attempts, where)});
+  };
+  fails(60, 3, 1, 1, "any", 1. / 3);
+  fails(60, 3, 1, 2, "any", 1. / 9);
+  fails(60, 3, 1, 3, "any", 1. / 27);
+  fails(60, 5, 2, 2, "any", .16);
+  fails(61, 10, 3, 2, "other", 3. / 10 * 2 / 9);
+  fails(61, 10, 3, 3, "other", 3. / 10 * 2 / 9 * 1 / 8);
+  fails(61, 5, 2, 2, "other", 2. / 5 * 1 / 4);
+  fails(62, 3, 1, 2, "other:1", 1. / 3 * 1 / 9);
+  fails(62, 4, 2, 2, "other:1", 1. / 2 * (1. / 4 + 1. / 4 * 1 / 2));
+
+  const auto takes = [&list](int row, int hosts, int workers, double used, const std::string& how,
+                             double expected, int warm_up, int length) {
+    list.push_back({row,
+                    "mean time, in service times, " + text(hosts) + " hosts of " + text(workers) +
+                        ", used to " + text(used) + ", " + how,
+                    expected,
+                    Case::Relation::kEqual,
+                    .01,
+                    time_at(hosts, workers, used, how, warm_up, length)});
+  };
+  // With so many hosts a random one is an M/M/c queue, whatever the others do.
+  const auto of_random = [](int c, double used) {
+    return 1 + erlang_c(c, c * used) / (c * (1 - used));
+  };
+  takes(63, 4, 5, .8, "random", of_random(5, .8), 20, 600);
+  takes(63, 6, 3, .8, "random", of_random(3, .8), 20, 600);
+  takes(64, 100, 1, .9, "random", 10, 200, 400);
+  takes(64, 100, 1, .7, "random", 1 / .3, 20, 100);
+  // D/M/1, and the mean-field limit of the better of two (Vvedenskaya, Dobrushin, Karpelevich 1996).
+  takes(65, 1000, 1, .9, "round-robin", 5.18, 60, 60);
+  takes(65, 1000, 1, .7, "round-robin", 1.876, 10, 20);
+  takes(66, 1000, 1, .9, "two", 2.614, 10, 20);
+  takes(66, 1000, 1, .7, "two", 1.614, 5, 20);
+  // Erlang-R times between the arrivals at a host.
+  takes(67, 2, 1, .8, "round-robin", 3.844, 20, 10000);
+  takes(67, 3, 1, .8, "round-robin", 3.459, 20, 10000);
+  takes(67, 4, 1, .9, "round-robin", 6.383, 100, 20000);
+  return list;
+}
+
+}  // namespace retrystorm::validation
