@@ -188,7 +188,11 @@ void ManyAnswers::tell_one(const AnsweredCell& cell) const {
   const bool by_a_tenth = std::any_of(turned.begin(), turned.end(), turns_verdict);
   print_headline(std::cout, answer_of(result, by_a_tenth), style_);
   const std::string legend = tell_strip(options, result);
-  for (const Statement& each : remarks_of(result)) {
+  Statements remarks = remarks_of(result);
+  if (result.hit_share) {
+    remarks.push_back({"remark-hosts", {{"share", ShareOf{*result.hit_share}}}});
+  }
+  for (const Statement& each : remarks) {
     std::cout << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
   }
   std::string last;

@@ -101,9 +101,6 @@ Statements remarks_of(const CellResult& cell) {
     of_runs("remark-queued", cell.queued);
     all.back().values.push_back({"wait", *cell.queue_wait});
   }
-  if (cell.hit_share) {
-    all.push_back({"remark-hosts", {{"share", ShareOf{*cell.hit_share}}}});
-  }
   if (cell.cut_runs > 0) of_runs("remark-cut", cell.cut_runs);
   if (cell.undecided > 0 && cell.held.empty()) of_runs("remark-undecided", cell.undecided);
   if (cell.back_in_vain()) {
@@ -212,6 +209,8 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
        always},
       {"", "throttled", 5, [](const C& c) { return share_or(c.throttled_share); },
        [](const C& c) { return c.throttled_share.value_or(0) > 0; }},
+      {"its hosts get", "of attempts", 5, [](const C& c) { return share_or(c.hit_share); },
+       [](const C& c) { return c.hit_share.has_value(); }},
       {"hedges", "per request", 5,
        [](const C& c) { return c.hedges ? number_words(*c.hedges) : "-"; },
        [](const C& c) { return c.hedges.has_value(); }},

@@ -431,6 +431,24 @@ std::vector<Trial> chains(const AskedRow& asked) {
   return trials;
 }
 
+// What balances decides whether a broken host draws the requests, and where retries go whether they find it again.
+std::vector<Trial> hosts(const AskedRow& asked) {
+  std::vector<Trial> trials;
+  const HostSettings& hosts = asked.options.hosts;
+  if (!hosts.many() || !has_outage(asked)) return trials;
+  const bool by_load = hosts.balance == Balance::kLeast;
+  trials.push_back(
+      winning(with(asked, {{"balance", by_load ? "round-robin" : "least"}}, {"if-balance", {}})));
+  if (hosts.retry_host == RetryHost() && asked.options.workload.retry.limit.max_retries > 0) {
+    trials.push_back(winning(with(asked, {{"retry-host", "other"}}, {"if-other-host", {}})));
+  }
+  if (hosts.replicas > 2 && hosts.hit() < hosts.replicas - 1) {
+    trials.push_back(estimate(
+        with(asked, {{"replicas", std::to_string(hosts.replicas - 1)}}, {"if-one-less", {}})));
+  }
+  return trials;
+}
+
 // What a file of services says may contradict a value, such as its queues a server that has none.
 bool can_be(const ScenarioOptions& options) {
   try {
@@ -524,7 +542,8 @@ const AnswerTrials::Row AnswerTrials::kRows[] = {
     {"timeout", timeouts}, {"connections", connections},
     {"retries", retries},  {"abandoned", abandoned},
     {"accepts", accepts},  {"processes", processes},
-    {"costs", costs},      {"chain", chains},
+    {"costs", costs},      {"hosts", hosts},
+    {"chain", chains},
 };
 
 AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,

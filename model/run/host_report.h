@@ -29,7 +29,7 @@ using HostIntervals = std::vector<HostInterval>;
 // The hosts of a service in a whole run.
 struct HostsResult {
   HostIntervals hosts{};
-  std::size_t hit = 0;  // by the outage: the first ones
+  std::size_t hit = 0;   // by the outage: the first ones
   bool by_load = false;  // attempts go where the fewest are under way
 
   // Of the attempts of the outage: the share that the hosts got which it hit. Nothing without attempts.

@@ -108,10 +108,11 @@ TEST(Hosts, EachProcessFindsOutByItself) {
 }
 
 TEST(Hosts, EachRefusesWhenItIsDownAndOthersGoOn) {
-  const Summary summary = run(kHosts +
-                              "rate = 300\nstrategy = fixed\nfixed-delay = 1ms\nmax-attempts = 2\n"
-                              "balance = random\nretry-host = other\noutage = drop\noutage-replicas = 1\noutage-at = 10s\n"
-                              "outage-for = 10s\nobserve = 10s\n");
+  const Summary summary = run(
+      kHosts +
+      "rate = 300\nstrategy = fixed\nfixed-delay = 1ms\nmax-attempts = 2\n"
+      "balance = random\nretry-host = other\noutage = drop\noutage-replicas = 1\noutage-at = 10s\n"
+      "outage-for = 10s\nobserve = 10s\n");
   EXPECT_EQ(summary.counts.gave_up(), 0);
   // A third of what comes in ten seconds, by chance (three standard deviations are 78), and what it had in service.
   EXPECT_NEAR(static_cast<double>(summary.counts.errors), 1000, 85);
@@ -119,10 +120,11 @@ TEST(Hosts, EachRefusesWhenItIsDownAndOthersGoOn) {
 
 TEST(Hosts, AreReportedWithTheirStates) {
   HostsSeen seen;
-  const Summary summary = run(kHosts +
-                                  "rate = 300\nstrategy = none\ntimeout = 1s\noutage = freeze\noutage-replicas = 2\n"
-                                  "outage-at = 12s\noutage-for = 10s\nobserve = 8s\n",
-                              1, &seen);
+  const Summary summary =
+      run(kHosts +
+              "rate = 300\nstrategy = none\ntimeout = 1s\noutage = freeze\noutage-replicas = 2\n"
+              "outage-at = 12s\noutage-for = 10s\nobserve = 8s\n",
+          1, &seen);
   EXPECT_THAT(seen.times, ElementsAre(5s, 10s, 15s, 20s, 25s, 30s));
   const HostIntervals& in_outage = seen.intervals[2];
   EXPECT_TRUE(in_outage[0].frozen);

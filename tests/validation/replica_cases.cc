@@ -18,9 +18,10 @@ using namespace std::chrono_literals;
 // The requests that fail if `bad` of so many hosts fail all their attempts at once.
 Measure failing_requests(int hosts, int bad, int attempts, const std::string& retry_host) {
   const NamedOptions options = with(
-      given("arrivals=open, rate=200, service=workers, workers=1000, service-time=1ms, replicas=?, balance=random, "
-            "outage=errors:1, outage-at=0s, outage-for=600s, observe=0s, outage-replicas=?",
-            hosts, bad),
+      given(
+          "arrivals=open, rate=200, service=workers, workers=1000, service-time=1ms, replicas=?, balance=random, "
+          "outage=errors:1, outage-at=0s, outage-for=600s, observe=0s, outage-replicas=?",
+          hosts, bad),
       attempts == 1 ? given("strategy=none")
                     : given("strategy=fixed, fixed-delay=5ms, max-attempts=?, retry-host=?",
                             attempts, retry_host));
@@ -34,10 +35,10 @@ Measure failing_requests(int hosts, int bad, int attempts, const std::string& re
 Measure time_at(int hosts, int workers, double used, const std::string& balance, int warm_up,
                 int length) {
   const double rate = hosts * workers * used / 0.1;
-  const NamedOptions options =
-      given("arrivals=open, rate=?, strategy=none, timeout=none, service=workers, workers=?, "
-            "service-time=exponential:100ms, replicas=?, balance=?, outage-at=0s, outage-for=0s, observe=?s",
-            rate, workers, hosts, balance, warm_up + length);
+  const NamedOptions options = given(
+      "arrivals=open, rate=?, strategy=none, timeout=none, service=workers, workers=?, "
+      "service-time=exponential:100ms, replicas=?, balance=?, outage-at=0s, outage-for=0s, observe=?s",
+      rate, workers, hosts, balance, warm_up + length);
   return [options, rate, warm_up](std::uint64_t seed) {
     const ObservedRun run = observe({.options = options, .service_interval = 100ms}, seed);
     double sum = 0;
@@ -60,9 +61,7 @@ std::vector<Case> replica_cases() {
     list.push_back({row,
                     "requests that fail, " + text(bad) + " of " + text(hosts) + " hosts do, " +
                         text(attempts) + " attempts, at " + where + " host",
-                    expected,
-                    Case::Relation::kEqual,
-                    0,
+                    expected, Case::Relation::kEqual, 0,
                     failing_requests(hosts, bad, attempts, where)});
   };
   fails(60, 3, 1, 1, "any", 1. / 3);
@@ -80,9 +79,7 @@ std::vector<Case> replica_cases() {
     list.push_back({row,
                     "mean time, in service times, " + text(hosts) + " hosts of " + text(workers) +
                         ", used to " + text(used) + ", " + how,
-                    expected,
-                    Case::Relation::kEqual,
-                    .01,
+                    expected, Case::Relation::kEqual, .01,
                     time_at(hosts, workers, used, how, warm_up, length)});
   };
   // With so many hosts a random one is an M/M/c queue, whatever the others do.
