@@ -57,17 +57,13 @@ void declare(CLI::App& app, CheckOptions& options) {
       "what is written to standard output: text, markdown, json (JSON Lines) or sarif (2.1.0, what is "
       "wrong with the files); with the last two the text goes to standard error")
       ->group("Study");
-  option_group(app, "Study")
-      ->add_option(
-          "--baseline", options.baseline,
-          "a file before a change, for each of the files: only what the change makes worse counts; "
-          "may be repeated")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  add_repeated(*option_group(app, "Study"), "--baseline", "FILE", options.baseline,
+               "a file before a change, for each of the files: only what the change makes worse "
+               "counts; may be repeated")
       ->group("Study");
   add_study_options(app, options);
   add_max_time(app, options);
+  add_cell(*option_group(app, "Study"), options.cell);
   add_explain_run(app, options.look);
   hide(app, "markdown");  // --format has it
   hide(app, "strategy");  // the files have it
@@ -399,6 +395,12 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   if (!options.workload.seed) options.workload.seed = 1;    // for the same verdict each time
   const bool none = given.empty() || options.look.explain;  // nothing is run
   const std::vector<PolicyCase> cases = none ? std::vector<PolicyCase>() : cases_of(files);
+  if (options.cell.number > 0 && (cases.empty() || !old_files.empty())) {
+    throw std::invalid_argument(
+        cases.empty()
+            ? "--cell: a cell is a policy that is run, and none is (see --rate, --workers)"
+            : "--cell excludes --baseline");
+  }
   const auto write = [&](JsonLines& json) {
     if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
     write_json(files, all, json);
@@ -429,7 +431,8 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     if (options.expectations.empty()) {
       options.expectations.push_back(parse_expectation("down<1%", cell_figures({})));
     }
-    code = run_policies(invocation, options, cases, disturbances, given, markdown, write, print);
+    code = run_policies(invocation, options, {cases, disturbances, given, markdown, write, print});
+    if (options.cell.is_part()) return code;  // `merge` says what became of all
   }
   if (code == kExitFault || code == kExitBroken) return code;
   if (std::any_of(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); })) {
@@ -448,8 +451,6 @@ const Command kCheck{
     "retrystorm check virtual-service.yaml\n"
     "retrystorm check virtual-service.yaml --service=workers --workers=64 "
     "--service-time=lognormal:80ms --arrivals=open --rate=400",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<CheckOptions>(command, argc, argv, declare, check_files);
-    }};
+    run_command<CheckOptions, declare, check_files>};
 
 }  // namespace retrystorm

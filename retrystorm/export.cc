@@ -40,8 +40,6 @@ const Command kExport{
     "read only, for they could say next to nothing of a policy: in Gateway API's routes, Linkerd, NGINX\n"
     "and HAProxy the waits are fixed or up to the implementation. Of these only Linkerd has a budget.",
     "retrystorm export --as=istio --strategy=envoy --max-retries=2",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<ExportOptions>(command, argc, argv, declare, export_settings);
-    }};
+    run_command<ExportOptions, declare, export_settings>};
 
 }  // namespace retrystorm

@@ -72,8 +72,6 @@ const Command kImport{
     "configs, Envoy, Istio, resilience4j, AWS, .NET, Gateway API, Linkerd, NGINX and HAProxy,\n"
     "recognised by their content.",
     "retrystorm import service_config.json --policy=helloworld.Greeter >policy.ini",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<ImportOptions>(command, argc, argv, declare, import_file);
-    }};
+    run_command<ImportOptions, declare, import_file>};
 
 }  // namespace retrystorm

@@ -2,7 +2,6 @@
 // balances the two?
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <limits>
 #include <map>
 #include <set>
@@ -11,7 +10,6 @@
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "retrystorm/study_command.h"
-#include "simulate/options.h"
 #include "study/cell_answer.h"
 #include "words/words.h"
 
@@ -70,15 +68,15 @@ std::string makespan_text(const std::vector<RunResult>& runs) {
   return median + " (" + text(seconds.front()) + '-' + text(seconds.back()) + ')';
 }
 
-int job(const Invocation& invocation, const JobOptions& options) {
-  const auto [listed, given] = compared(invocation, options.strategies, kSetByJob, kSetByJob);
-  std::vector<JobCase> cases{{"10 s", {{"workers-start", "10s"}}},
-                             {"3 s", {{"workers-start", "3s"}}}};
-  if (!given.empty()) cases = {{"as given", given}};
-  std::vector<StudyCell> cells;
-  std::set<std::string> stays;  // of the usual job, beside what was given
+struct JobCells {
+  std::vector<StudyCell> cells{};
+  std::set<std::string> stays{};  // of the usual job, beside what was given
+};
+
+JobCells job_cells(const Compared& asked, const std::vector<JobCase>& cases) {
+  JobCells result;
   for (const JobCase& each : cases) {
-    for (const ListedStrategy& strategy : listed) {
+    for (const ListedStrategy& strategy : asked.strategies) {
       NamedOptions of_cell = each.options;
       set_strategy(of_cell, strategy);
       of_cell.insert(usual_job().begin(), usual_job().end());
@@ -87,12 +85,62 @@ int job(const Invocation& invocation, const JobOptions& options) {
         if (!each.options.contains(name) && usual_job().contains(name)) of_cell.erase(name);
       }
       for (const auto& [name, value] : usual_job()) {
-        if (given.empty() || name == "arrivals" || given.contains(name)) continue;
-        if (of_cell.contains(name)) stays.insert(name + '=' + value);
+        if (asked.given.empty() || name == "arrivals" || asked.given.contains(name)) continue;
+        if (of_cell.contains(name)) result.stays.insert("--" + name + '=' + value);
       }
-      cells.push_back({{each.title, strategy.name}, scenario_of(of_cell)});
+      result.cells.push_back({{each.title, strategy.name}, scenario_of(of_cell)});
     }
   }
+  return result;
+}
+
+// In the order of the study's `run_columns`.
+CellValues values_of(const RunResult& run) {
+  const auto or_null = [](const std::optional<double>& value, auto to_json) {
+    return value ? nlohmann::ordered_json(to_json(*value)) : nlohmann::ordered_json();
+  };
+  return {seconds_json(run.makespan), or_null(run.throttled_share, share_json),
+          static_cast<std::uint64_t>(run.gave_up), or_null(run.provided, rounded),
+          or_null(run.idle_share, share_json)};
+}
+
+std::vector<std::string> texts_of(const std::vector<RunResult>& runs, const CellResult& all) {
+  const auto share_text = [](const std::optional<double>& share) {
+    return share ? share_words(*share) : "-";
+  };
+  return {makespan_text(runs), share_text(all.throttled_share), number_words(all.gave_up),
+          all.provided ? number_words(*all.provided) : "-", share_text(all.idle_share)};
+}
+
+// The strategy that is done soonest, of those that give hardly a call up.
+struct BestOfJob {
+  std::string strategy{};
+  CellResult result{};
+
+  void see(const std::string& other, const CellResult& its) {
+    constexpr double kHardlyAny = 1e-4;
+    if (its.gave_up > kHardlyAny * its.calls || !its.makespan || its.jobs_done < its.jobs) return;
+    // As soon as another, within a percent: then the one that is throttled less.
+    const double ratio =
+        strategy.empty() ? 0 : to_seconds(*its.makespan) / to_seconds(*result.makespan);
+    const double less = result.throttled_share.value_or(0) - its.throttled_share.value_or(0);
+    if (ratio < 0.99 || (ratio < 1.01 && less > 0)) *this = {other, its};
+  }
+};
+
+std::size_t done_before_outage(const ScenarioOptions& asked, const std::vector<RunResult>& runs) {
+  if (asked.outage_length() == Duration::zero()) return 0;
+  return static_cast<std::size_t>(std::count_if(
+      runs.begin(), runs.end(),
+      [&asked](const RunResult& run) { return run.makespan && *run.makespan < asked.outage_at; }));
+}
+
+int job(const Invocation& invocation, const JobOptions& options) {
+  const Compared asked = compared(invocation, options.strategies, kSetByJob, kSetByJob);
+  std::vector<JobCase> cases{{"10 s", {{"workers-start", "10s"}}},
+                             {"3 s", {{"workers-start", "3s"}}}};
+  if (!asked.given.empty()) cases = {{"as given", asked.given}};
+  const auto [cells, stays] = job_cells(asked, cases);
   Study study(invocation, options,
               {.labels = {"worker_each", "strategy"},
                .cells = cells,
@@ -100,81 +148,49 @@ int job(const Invocation& invocation, const JobOptions& options) {
                                "idle_share"}});
   const auto results = study.run_each();
   if (!results) return study.finish();
-
   Table table{.columns = {{.title = "a worker each"},
                           {.title = "strategy", .code = true},
                           {.title = "makespan, s"},
                           {.title = "throttled"},
                           {.title = "calls given up"},
                           {.title = "unit-seconds"},
-                          {.title = "idle"}},
-              .rows = {}};
-  std::size_t without_outage = 0, all_runs = 0;
-  struct Best {
-    std::string strategy{};
-    CellResult result{};
-  };
-  std::map<std::string, Best> best;  // of each case: of those that give hardly a call up
+                          {.title = "idle"}}};
+  std::size_t before_outage = 0, all_runs = 0;
+  std::map<std::string, BestOfJob> best;  // of each case
   for (const std::size_t cell : study.own_cells()) {
     const std::vector<RunResult>& runs = (*results)[cell];
-    const ScenarioOptions& asked = cells[cell].options;
-    const bool has_outage = asked.outage_length() > Duration::zero();
-    all_runs += runs.size();
-    without_outage +=
-        static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const RunResult& run) {
-          return has_outage && run.makespan && *run.makespan < asked.outage_at;
-        }));
     for (std::size_t run = 0; run < runs.size(); ++run) {
-      const RunResult& one = runs[run];
-      const auto or_null = [](const std::optional<double>& value, auto to_json) {
-        return value ? nlohmann::ordered_json(to_json(*value)) : nlohmann::ordered_json(nullptr);
-      };
-      study.write_row(cell, run,
-                      {seconds_json(one.makespan), or_null(one.throttled_share, share_json),
-                       static_cast<std::uint64_t>(one.gave_up), or_null(one.provided, rounded),
-                       or_null(one.idle_share, share_json)});
+      study.write_row(cell, run, values_of(runs[run]));
     }
     const CellResult all = summarize(runs);
-    const auto share_text = [](const std::optional<double>& share) {
-      return share ? share_words(*share) : "-";
-    };
     std::vector<std::string> row = cells[cell].labels;
-    row.insert(row.end(),
-               {makespan_text(runs), share_text(all.throttled_share), number_words(all.gave_up),
-                all.provided ? number_words(*all.provided) : "-", share_text(all.idle_share)});
+    best[row.front()].see(row.back(), all);
+    for (const std::string& text : texts_of(runs, all)) row.push_back(text);
     table.rows.push_back(row);
-    constexpr double kHardlyAny = 1e-4;
-    if (all.gave_up > kHardlyAny * all.calls || !all.makespan || all.jobs_done < all.jobs) continue;
-    Best& so_far = best[cells[cell].labels.front()];
-    // As soon as another, within a percent: then the one that is throttled less.
-    const double ratio = so_far.strategy.empty()
-                             ? 0
-                             : to_seconds(*all.makespan) / to_seconds(*so_far.result.makespan);
-    const double less = so_far.result.throttled_share.value_or(0) - all.throttled_share.value_or(0);
-    if (ratio < 0.99 || (ratio < 1.01 && less > 0)) so_far = {cells[cell].labels.back(), all};
+    all_runs += runs.size();
+    before_outage += done_before_outage(cells[cell].options, runs);
   }
   if (study.is_share()) return study.finish();
-  print_overruling(given, listed);
+  print_overruling(asked.given, asked.strategies);
   study.show(table);
+  const Style style = style_of(1, options.look.color);
   for (const auto& [title, its] : best) {
-    if (listed.size() < 2) break;
+    if (asked.strategies.size() < 2 || its.strategy.empty()) continue;
     say({cases.size() > 1 ? "job-best-of-case" : "job-best",
          {{"strategy", its.strategy},
           {"time", *its.result.makespan},
           {"share", ShareOf{its.result.throttled_share.value_or(0)}},
           {"case", title}}},
-        style_of(1, options.look.color));
+        style);
   }
   if (!stays.empty()) {
-    std::string list;
-    for (const std::string& each : stays) list += (list.empty() ? "--" : " --") + each;
-    say({"job-stays", {{"options", list}}}, style_of(1, options.look.color));
+    say({"job-stays", {{"options", list_words({stays.begin(), stays.end()}, " ")}}}, style);
   }
-  if (without_outage > 0) {
+  if (before_outage > 0) {
     say({"job-before-outage",
-         {{"count", static_cast<double>(without_outage)},
+         {{"count", static_cast<double>(before_outage)},
           {"runs", count_words(static_cast<double>(all_runs), "run")}}},
-        style_of(1, options.look.color));
+        style);
   }
   return study.finish();
 }
@@ -187,8 +203,6 @@ const Command kJobStudy{
     "its use late: up to 200 workers, one more each 10 s or each 3 s. With options of your own\nit is "
     "one job, in which what is not given stays as it is.",
     "retrystorm job --tasks=100 --calls=5000 --clients=50 --autoscale=on-demand",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<JobOptions>(command, argc, argv, declare, job);
-    }};
+    run_command<JobOptions, declare, job>};
 
 }  // namespace retrystorm

@@ -15,7 +15,6 @@
 #include "model/base/text.h"
 #include "retrystorm/heat_map.h"
 #include "retrystorm/study_command.h"
-#include "simulate/options.h"
 #include "study/cell_answer.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
@@ -294,8 +293,6 @@ const Command kMapStudy{
     "Where does the collapse begin? Simulates the grid of any two options for each strategy, and "
     "prints\nthe chance that the service is down at the end.",
     "retrystorm map --x=clients=250:2000:250 --y=rate-limit=0:200:20 --strategies=fixed,grpc",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<MapOptions>(command, argc, argv, declare, map);
-    }};
+    run_command<MapOptions, declare, map>};
 
 }  // namespace retrystorm

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -167,6 +168,20 @@ void check_parts(const std::vector<Part>& parts) {
   }
 }
 
+// What a line says of a claim, or of a policy that `check` has read.
+std::optional<Finding> finding_of(const std::string& type, const Json& line) {
+  if (type == "expectation") {
+    for (const Finding each : {Finding::kHolds, Finding::kBroken, Finding::kUndecided}) {
+      if (line.value("finding", "") == to_string(each)) return each;
+    }
+  }
+  const bool is_harm =
+      type == "finding" && line.value("new", false) && line.value("level", "") != "note";
+  if (is_harm) return Finding::kBroken;
+  const bool is_unknown = type == "policy" && line.value("settings", Json()).empty();
+  return is_unknown ? std::optional(Finding::kUndecided) : std::nullopt;
+}
+
 int merge(const Invocation&, const MergeOptions& options) {
   std::vector<Part> parts;
   for (const std::string& path : options.files) parts.push_back(read_part(path));
@@ -197,10 +212,8 @@ int merge(const Invocation&, const MergeOptions& options) {
     }
     for (const std::string& line : lines) {
       out.write(line);
-      if (type != "expectation") continue;
-      const Json finding = Json::parse(line).value("finding", Json());
-      for (const Finding each : {Finding::kHolds, Finding::kBroken, Finding::kUndecided}) {
-        if (finding == to_string(each)) findings.push_back(each);
+      if (const auto finding = finding_of(type, Json::parse(line, nullptr, false))) {
+        findings.push_back(*finding);
       }
     }
   }
@@ -213,9 +226,6 @@ const Command kMerge{
     "merge",
     "Joins the files of the parts of a study that several machines have made, each with --cell=i/n:\n"
     "the rows and claims of one run, and its exit code. Writes to standard output.",
-    "retrystorm merge part-*.json >all.json",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<MergeOptions>(command, argc, argv, declare, merge);
-    }};
+    "retrystorm merge part-*.json >all.json", run_command<MergeOptions, declare, merge>};
 
 }  // namespace retrystorm

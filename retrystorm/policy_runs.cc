@@ -39,24 +39,18 @@ struct Hits {
 // Runs of what is no cell of a study have so many seeds.
 constexpr std::size_t kBesideRuns = 20;
 
-// The scenario of a policy in a disturbance, with these settings in place of its own. `given`: options that hold for all.
-ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& settings,
-                              const StudyDisturbance& disturbance, const StudyOptions& options,
-                              const NamedOptions& given) {
+// The scenario of a policy in a disturbance. `given`: options that hold for all.
+ScenarioOptions scenario_with(const PolicyToRun& policy, const StudyDisturbance& disturbance,
+                              const StudyOptions& options, const NamedOptions& given) {
   NamedOptions all = disturbance.options;
   all.insert(given.begin(), given.end());
   if (policy.multiplexed) all.try_emplace("connections", "multiplexed");
   all["outage-at"] = format_duration(options.outage_at);
   all["observe"] = format_duration(options.observe);
-  set_strategy(all, {.name = "", .settings = settings});
+  set_strategy(all, {.name = "", .settings = policy.settings});
   ScenarioOptions scenario = scenario_of(all);
   if (!given.contains("observe")) scenario.observe = until_drained(scenario);
   return scenario;
-}
-
-// With a comma before it, if it is not the first one.
-void add_to_list(std::string& list, const std::string& text) {
-  list += (list.empty() ? "" : ", ") + text;
 }
 
 // `before`: the runs of the policy before a change, with the same seeds. Null: without a change.
@@ -104,14 +98,16 @@ void print_premises(const Invocation& invocation, const std::vector<OutlookOfRow
       "lambda",  "rate",         "backlog", "connections",
   };
   const Outlook& first = rows.front().outlook;
-  std::string assumed;
+  std::vector<std::string> assumed;
   for (const auto& [name, value] :
        assumed_options(invocation.app, options_json(invocation.app), rows, set_by_policies)) {
     if (std::find(kPremises.begin(), kPremises.end(), name) == kPremises.end()) continue;
-    assumed += (assumed.empty() ? "" : ", ") + ("--" + name + '=' + value);
+    assumed.push_back("--" + name + '=' + value);
   }
   say({assumed.empty() ? "check-premises" : "check-premises-assumed",
-       {{"load", first.wanted}, {"capacity", first.service->capacity}, {"assumed", assumed}}});
+       {{"load", first.wanted},
+        {"capacity", first.service->capacity},
+        {"assumed", list_words(assumed)}}});
 }
 
 // A policy in a disturbance.
@@ -126,100 +122,12 @@ struct Cell {
   bool outage() const { return disturbance->outage; }
 };
 
-// Judges the runs of cells against claims, each by its plan.
-class Judge {
- public:
-  explicit Judge(const StudyOptions& options) : options_(options) {
-    for (const Expectation& each : options.expectations) {
-      plans_.push_back(plan_for(each, options.runs));
-    }
-  }
-
-  void print_plans(bool of_changes) const {
-    for (std::size_t i = 0; i < plans_.size(); ++i) {
-      if (!plans_[i]) continue;
-      say({of_changes ? "check-plan-of-changes" : "check-plan",
-           {{"claim", options_.expectations[i].text},
-            {"most", static_cast<double>(plans_[i]->most_for)},
-            {"runs", static_cast<double>(plans_[i]->runs)},
-            {"least", static_cast<double>(plans_[i]->least_against)}}});
-    }
-  }
-
-  std::vector<Accepted> judge_runs(const Cell& cell, const Runs& now, const Runs* before) const {
-    const bool all = now.size() == options_.runs;
-    const Hits hits = hits_of(now, before);
-    std::vector<Accepted> result(plans_.size());
-    std::vector<Judgement> after_all;
-    std::vector<Expectation> claims = options_.expectations;
-    for (Expectation& each : claims) {  // errors last for the whole run
-      if (!cell.outage() && each.figure == "success_during") each.figure = "success_share";
-    }
-    if (all) after_all = judge_once(now, claims);
-    for (std::size_t i = 0; i < plans_.size(); ++i) {
-      if (plans_[i]) {
-        result[i] = judge(*plans_[i], now.size(), hits.down, hits.open);
-        // More time helps only those that are recovering.
-        Judgement& judgement = result[i].judgement;
-        if (judgement.recovering > 0) {
-          judgement.undecided = hits.undecided;
-          judgement.recovering -= hits.undecided;
-        }
-      } else if (all) {
-        result[i] = {after_all[i], true};
-      } else {
-        result[i].judgement.runs = now.size();
-      }
-    }
-    return result;
-  }
-
- private:
-  const StudyOptions& options_;
-  std::vector<std::optional<Acceptance>> plans_;  // of each expectation
-};
-
-// All cells of a study, those of a policy one after the other.
-struct Plan {
-  std::vector<StudyCell> study;
-  std::vector<Cell> cells;
-};
-
-Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
-             const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given) {
-  Plan plan;
-  for (const PolicyCase& each : cases) {
-    for (const StudyDisturbance& disturbance : disturbances) {
-      const auto add = [&](const PolicyToRun& policy) {
-        plan.study.push_back({{policy.name, disturbance.title},
-                              scenario_with(policy, policy.settings, disturbance, options, given)});
-        return plan.study.size() - 1;
-      };
-      Cell cell{.now = add(each.policy), .disturbance = &disturbance};
-      if (each.before) cell.before = add(*each.before);
-      plan.cells.push_back(cell);
-    }
-  }
-  return plan;
-}
-
 // "3 of 628", "0 of 628, 20 open", or "0 -> 3 of 628" with a policy before.
 std::string down_of(const Cell& cell, const Hits& hits) {
   const auto down = [](const CellResult& of) { return std::to_string(of.down_runs()); };
   std::string count = down(cell.result) + " of " + std::to_string(cell.result.runs);
   if (hits.open > 0) count += ", " + std::to_string(hits.open) + " open";
   return cell.before ? down(cell.old) + " -> " + count : count;
-}
-
-Table table_of(bool of_changes, bool of_many) {
-  Table table;
-  if (of_many) table.columns.push_back({.title = "policy", .code = true});
-  table.columns.push_back({.title = "disturbance", .code = true});
-  const auto add = [&table](const char* title) { table.columns.push_back({.title = title}); };
-  add("down");
-  if (of_changes) add("only now");
-  for (const char* title : {"at most", "back after", "answered", "attempts"}) add(title);
-  return table;
 }
 
 std::vector<std::string> figures_of(const Cell& cell, const CellResult& result) {
@@ -263,16 +171,16 @@ std::string as_words(const Invocation& invocation, const NamedOptions& given) {
 // Says where nothing that failed is retried: such a disturbance is no test of the retries.
 void print_not_retried(const std::string& label, std::span<const Cell> cells,
                        const std::vector<StudyCell>& study) {
-  std::string names;
+  std::vector<std::string> names;
   bool hangs = false;
   for (const Cell& each : cells) {
     if (each.result.nothing_retried == 0) continue;
-    add_to_list(names, each.disturbance->title + " (" + to_string(each.result.not_retryable) + ')');
+    names.push_back(each.disturbance->title + " (" + to_string(each.result.not_retryable) + ')');
     hangs |= look_ahead(study[each.now].options).hangs_on_rejections();
   }
   if (names.empty()) return;
-  say({hangs ? "check-not-retried-queue" : "check-not-retried", {{"faults", names}}}, style_of(1),
-      label);
+  say({hangs ? "check-not-retried-queue" : "check-not-retried", {{"faults", list_words(names)}}},
+      style_of(1), label);
 }
 
 // Where most runs are down, or not back in time; if none is, the outage after which it takes longest to be back.
@@ -335,66 +243,171 @@ RunAnswer answer_of(std::span<const Cell> cells, const Cell& worst, const std::s
   return {tone, what};
 }
 
-}  // namespace
-
-int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases,
-                 const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given,
-                 bool markdown, const std::function<void(JsonLines&)>& before_runs,
-                 const std::function<void()>& print_findings) {
-  Plan plan = plan_of(options, cases, disturbances, given);
-  const bool of_changes = std::any_of(
-      cases.begin(), cases.end(), [](const PolicyCase& each) { return each.before.has_value(); });
-  const Judge judge(options);
-  Study study(invocation, options, {.labels = {"policy", "disturbance"}, .cells = plan.study});
-  before_runs(study.json());
-  if (markdown) print_findings();
-  // What is no table is as in a terminal.
-  const char* const fence = markdown ? "```\n" : "";
-  constexpr std::size_t kMostTold = 30;
-  std::vector<std::size_t> told;
-  for (const Cell& each : plan.cells) {
-    if (each.outage() && told.size() < kMostTold) told.push_back(each.now);
+// The policies in the disturbances, and what is said of them.
+class PolicyRuns {
+ public:
+  PolicyRuns(const Invocation& invocation, const StudyOptions& options, const PolicyStudy& asked)
+      : invocation_(invocation),
+        options_(options),
+        asked_(asked),
+        set_by_all_(set_by_all(asked.cases)),
+        of_changes_(std::any_of(asked.cases.begin(), asked.cases.end(),
+                                [](const PolicyCase& each) { return each.before.has_value(); })),
+        style_(style_of(STDOUT_FILENO, options.look.color)) {
+    make_cells();
+    for (const Expectation& each : options.expectations) {
+      plans_.push_back(plan_for(each, options.runs));
+    }
+    study_.emplace(invocation, options,
+                   StudyPlan{.labels = {"policy", "disturbance"},
+                             .cells = study_cells_,
+                             .together = study_cells_.size() / asked.cases.size()});
+    constexpr std::size_t kMostTold = 30;
+    for (const Cell& each : cells_) {
+      if (each.outage() && told_.size() < kMostTold) told_.push_back(each.now);
+    }
   }
-  study.tell_outlook(invocation, told, set_by_all(cases));
-  const auto judgements = [&](const Study::Runs& runs, const Cell& cell) {
-    return judge.judge_runs(cell, runs[cell.now], cell.before ? &runs[*cell.before] : nullptr);
+
+  // Returns the exit code.
+  int run() {
+    asked_.before_runs(study_->json());
+    if (asked_.markdown) asked_.print_findings();
+    study_->tell_outlook(invocation_, told_, set_by_all_);
+    runs_ = study_->run_in_rounds([this](const Study::Runs& so_far) { return open(so_far); });
+    for (std::size_t i = 0; i < cells_.size(); ++i) take(i);
+    if (study_->is_share()) return study_->finish();
+    // What is no table is as in a terminal.
+    const char* const fence = asked_.markdown ? "```\n" : "";
+    std::cout << fence;
+    if (options_.look.verbose) print_plans();
+    for (std::size_t i = 0; i < asked_.cases.size() && !rows_.empty(); ++i) answer(i);
+    if (!asked_.markdown) asked_.print_findings();
+    print_overruling(asked_.given, {}, "every policy");
+    if (rows_.empty()) {
+      say({"check-nothing-yet"});
+    } else {
+      study_->show(table(), asked_.markdown, options_.look.verbose);
+    }
+    if (std::any_of(cells_.begin(), cells_.end(),
+                    [](const Cell& cell) { return cell.hits.open > 0; })) {
+      say({"check-counts-open"});
+    }
+    for (const Answered& each : answered_) tell_what_turns(each);
+    const auto failing = std::find_if(answered_.begin(), answered_.end(), [](const Answered& each) {
+      return each.holding.empty() && !each.policy->policy.start.empty();
+    });
+    if (failing != answered_.end()) {
+      say({"check-next",
+           {{"command", "retrystorm recommend" + failing->policy->policy.start +
+                            as_words(invocation_, asked_.given)}}});
+    }
+    return study_->finish(fence);
+  }
+
+ private:
+  // A policy, and what could turn its answer: it is tried in the worst disturbance.
+  struct Answered {
+    const PolicyCase* policy;
+    std::span<const Cell> cells;
+    std::vector<Expectation> holding;
+    AnswerTrials trials;
+    std::vector<AnswerTrials::Outcome> turned{};  // by ten percent, which belongs to the answer
   };
-  // Whether a claim about the policy of this cell is broken, in any disturbance.
-  const auto is_over = [&](const Study::Runs& runs, std::size_t number) {
-    const std::size_t first = number - number % disturbances.size();
-    for (std::size_t i = first; i < first + disturbances.size(); ++i) {
-      for (const Accepted& each : judgements(runs, plan.cells[i])) {
+
+  // Those of a policy one after the other.
+  void make_cells() {
+    for (const PolicyCase& each : asked_.cases) {
+      for (const StudyDisturbance& disturbance : asked_.disturbances) {
+        const auto add = [&](const PolicyToRun& policy) {
+          study_cells_.push_back({{policy.name, disturbance.title},
+                                  scenario_with(policy, disturbance, options_, asked_.given)});
+          return study_cells_.size() - 1;
+        };
+        Cell cell{.now = add(each.policy), .disturbance = &disturbance};
+        if (each.before) cell.before = add(*each.before);
+        cells_.push_back(cell);
+      }
+    }
+  }
+
+  const Runs* runs_before(const Study::Runs& runs, const Cell& cell) const {
+    return cell.before ? &runs[*cell.before] : nullptr;
+  }
+
+  // Judges the runs of a cell against the claims, each by its plan.
+  std::vector<Accepted> judged(const Study::Runs& runs, const Cell& cell) const {
+    const Runs& now = runs[cell.now];
+    const bool all = now.size() == options_.runs;
+    const Hits hits = hits_of(now, runs_before(runs, cell));
+    std::vector<Accepted> result(plans_.size());
+    std::vector<Judgement> after_all;
+    std::vector<Expectation> claims = options_.expectations;
+    for (Expectation& each : claims) {  // errors last for the whole run
+      if (!cell.outage() && each.figure == "success_during") each.figure = "success_share";
+    }
+    if (all) after_all = judge_once(now, claims);
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (plans_[i]) {
+        result[i] = judge(*plans_[i], now.size(), hits.down, hits.open);
+        // More time helps only those that are recovering.
+        Judgement& judgement = result[i].judgement;
+        if (judgement.recovering > 0) {
+          judgement.undecided = hits.undecided;
+          judgement.recovering -= hits.undecided;
+        }
+      } else if (all) {
+        result[i] = {after_all[i], true};
+      } else {
+        result[i].judgement.runs = now.size();
+      }
+    }
+    return result;
+  }
+
+  std::span<const Cell> cells_of(std::size_t policy) const {
+    const std::size_t count = asked_.disturbances.size();
+    return {&cells_[policy * count], count};
+  }
+
+  // Whether a claim about the policy is broken, in any disturbance.
+  bool is_over(const Study::Runs& runs, std::size_t policy) const {
+    for (const Cell& cell : cells_of(policy)) {
+      for (const Accepted& each : judged(runs, cell)) {
         if (each.judgement.finding == Finding::kBroken) return true;
       }
     }
     return false;
-  };
-  const Study::Runs runs = study.run_in_rounds([&](const Study::Runs& so_far) {
+  }
+
+  // The cells that need another round.
+  std::vector<std::size_t> open(const Study::Runs& so_far) const {
     std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-      const auto now = judgements(so_far, plan.cells[i]);
+    const auto& own = study_->own_cells();
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (!std::binary_search(own.begin(), own.end(), cells_[i].now)) continue;
+      const auto now = judged(so_far, cells_[i]);
       const bool certain =
           std::all_of(now.begin(), now.end(), [](const Accepted& each) { return each.certain; });
-      if (certain || is_over(so_far, i)) continue;
-      open.push_back(plan.cells[i].now);
-      if (plan.cells[i].before) open.push_back(*plan.cells[i].before);
+      if (certain || is_over(so_far, i / asked_.disturbances.size())) continue;
+      open.push_back(cells_[i].now);
+      if (cells_[i].before) open.push_back(*cells_[i].before);
     }
     return open;
-  });
-  Table table = table_of(of_changes, cases.size() > 1);
-  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-    Cell& cell = plan.cells[i];
-    const Runs& now = runs[cell.now];
-    if (now.empty()) continue;
-    const Hits hits = hits_of(now, cell.before ? &runs[*cell.before] : nullptr);
+  }
+
+  // What came of a cell, as a row of each table.
+  void take(std::size_t number) {
+    Cell& cell = cells_[number];
+    const Runs& now = runs_[cell.now];
+    if (now.empty()) return;
+    const Hits hits = hits_of(now, runs_before(runs_, cell));
     cell.hits = hits_of(now);
     cell.result = summarize(now);
-    if (cell.before) cell.old = summarize(runs[*cell.before]);
-    std::vector<std::string> row = plan.study[cell.now].labels;
-    if (cases.size() == 1) row.erase(row.begin());
+    if (cell.before) cell.old = summarize(runs_[*cell.before]);
+    std::vector<std::string> row = study_cells_[cell.now].labels;
+    if (asked_.cases.size() == 1) row.erase(row.begin());
     row.push_back(down_of(cell, hits));
-    if (of_changes) row.push_back(cell.before ? std::to_string(hits.down) : "-");
+    if (of_changes_) row.push_back(cell.before ? std::to_string(hits.down) : "-");
     row.push_back(share_words(greatest_share(hits.down + hits.open, now.size())));
     std::vector<std::string> figures = figures_of(cell, cell.result);
     if (cell.before) {
@@ -402,89 +415,123 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       for (std::size_t f = 0; f < figures.size(); ++f) {
         if (old[f] != figures[f]) figures[f] = old[f] + " -> " + figures[f];
       }
-      study.write_row(*cell.before, cell.old);
+      study_->write_row(*cell.before, cell.old);
     }
     row.insert(row.end(), figures.begin(), figures.end());
-    table.rows.push_back(std::move(row));
-    study.write_row(cell.now, cell.result);
-    std::vector<Judgement> judged;
-    for (Accepted& each : judgements(runs, cell)) {
-      each.judgement.stopped = each.judgement.finding == Finding::kUndecided && is_over(runs, i);
-      judged.push_back(std::move(each.judgement));
+    rows_.push_back(std::move(row));
+    study_->write_row(cell.now, cell.result);
+    std::vector<Judgement> judgements;
+    for (Accepted& each : judged(runs_, cell)) {
+      each.judgement.stopped = each.judgement.finding == Finding::kUndecided &&
+                               is_over(runs_, number / asked_.disturbances.size());
+      judgements.push_back(std::move(each.judgement));
     }
-    study.judge(cell.now, std::move(judged));
+    study_->judge(cell.now, std::move(judgements));
   }
-  std::cout << fence;
-  const bool multiplexed = std::any_of(
-      cases.begin(), cases.end(), [](const PolicyCase& each) { return each.policy.multiplexed; });
-  if (options.look.verbose) {
-    if (multiplexed && !given.contains("connections")) say({"check-multiplexed"});
+
+  Table table() const {
+    Table table{.rows = rows_};
+    if (asked_.cases.size() > 1) table.columns.push_back({.title = "policy", .code = true});
+    table.columns.push_back({.title = "disturbance", .code = true});
+    for (const char* title :
+         {"down", "only now", "at most", "back after", "answered", "attempts"}) {
+      if (title != std::string_view("only now") || of_changes_) {
+        table.columns.push_back({.title = title});
+      }
+    }
+    return table;
+  }
+
+  // On what the answer stands, and what decides it.
+  void print_plans() const {
+    const bool multiplexed =
+        std::any_of(asked_.cases.begin(), asked_.cases.end(),
+                    [](const PolicyCase& each) { return each.policy.multiplexed; });
+    if (multiplexed && !asked_.given.contains("connections")) say({"check-multiplexed"});
     std::vector<OutlookOfRow> rows;
-    for (const std::size_t each : told) rows.push_back({"", look_ahead(plan.study[each].options)});
-    print_premises(invocation, rows, set_by_all(cases));
-    judge.print_plans(of_changes);
+    for (const std::size_t each : told_) {
+      rows.push_back({"", look_ahead(study_cells_[each].options)});
+    }
+    print_premises(invocation_, rows, set_by_all_);
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (!plans_[i]) continue;
+      say({of_changes_ ? "check-plan-of-changes" : "check-plan",
+           {{"claim", options_.expectations[i].text},
+            {"most", static_cast<double>(plans_[i]->most_for)},
+            {"runs", static_cast<double>(plans_[i]->runs)},
+            {"least", static_cast<double>(plans_[i]->least_against)}}});
+    }
   }
-  const Style style = style_of(STDOUT_FILENO, options.look.color);
-  const auto cells_of = [&](std::size_t policy) {
-    return std::span<const Cell>(&plan.cells[policy * disturbances.size()], disturbances.size());
-  };
-  // What could turn the answer is tried in the worst disturbance. The trials of ten percent belong to the answer.
-  std::vector<AnswerTrials> trials;
-  std::vector<std::vector<Expectation>> holding(cases.size());
-  std::vector<std::vector<AnswerTrials::Outcome>> turned(cases.size());
-  for (std::size_t i = 0; i < cases.size() && !table.rows.empty(); ++i) {
-    const Cell& worst = worst_of(cells_of(i));
-    const bool hold = std::all_of(cells_of(i).begin(), cells_of(i).end(), [&](const Cell& cell) {
-      const auto judged = judgements(runs, cell);
-      return std::all_of(judged.begin(), judged.end(), [](const Accepted& each) {
+
+  bool holds(std::span<const Cell> cells) const {
+    return std::all_of(cells.begin(), cells.end(), [this](const Cell& cell) {
+      const auto all = judged(runs_, cell);
+      return std::all_of(all.begin(), all.end(), [](const Accepted& each) {
         return each.judgement.finding == Finding::kHolds;
       });
     });
-    if (hold) holding[i] = options.expectations;
-    trials.emplace_back(AskedRow{plan.study[worst.now].options, given, worst.result, holding[i]},
-                        study.evaluator(), study.seed(), kBesideRuns);
-    if (!cases[i].before) {
-      for (AnswerTrials::Outcome& each : trials[i].of_a_tenth()) {
-        if (each.turn != AnswerTrials::Turn::kNone) turned[i].push_back(std::move(each));
-      }
+  }
+
+  void answer(std::size_t number) {
+    const std::span<const Cell> cells = cells_of(number);
+    const PolicyCase& policy = asked_.cases[number];
+    const Cell& worst = worst_of(cells);
+    const auto holding = holds(cells) ? options_.expectations : std::vector<Expectation>();
+    Answered& answered = answered_.emplace_back(Answered{
+        &policy, cells, holding,
+        AnswerTrials({study_cells_[worst.now].options, asked_.given, worst.result, holding},
+                     study_->evaluator(), study_->seed(), kBesideRuns)});
+    if (!policy.before) {
+      answered.turned = answered.trials.of_a_tenth();
+      std::erase_if(answered.turned, [](const AnswerTrials::Outcome& each) {
+        return each.turn == AnswerTrials::Turn::kNone;
+      });
     }
-    print_headline(std::cout,
-                   answer_of(cells_of(i), worst, cases.size() > 1 ? cases[i].policy.name : "",
-                             std::any_of(turned[i].begin(), turned[i].end(), turns_verdict)),
-                   style);
+    print_headline(
+        std::cout,
+        answer_of(cells, worst, asked_.cases.size() > 1 ? policy.policy.name : "",
+                  std::any_of(answered.turned.begin(), answered.turned.end(), turns_verdict)),
+        style_);
   }
-  if (!markdown) print_findings();
-  print_overruling(given, {}, "every policy");
-  if (table.rows.empty()) {
-    say({"check-nothing-yet"});
-  } else {
-    study.show(table, markdown, options.look.verbose);
-  }
-  const bool open = std::any_of(plan.cells.begin(), plan.cells.end(),
-                                [](const Cell& cell) { return cell.hits.open > 0; });
-  if (open) say({"check-counts-open"});
-  std::string start;  // the first policy that does not hold
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    const std::string label = cases.size() > 1 ? cases[i].policy.name + ": " : "";
-    print_not_retried(label, cells_of(i), plan.study);
-    if (holding[i].empty() && start.empty()) start = cases[i].policy.start;
-    if (cases[i].before) continue;
+
+  void tell_what_turns(const Answered& answered) const {
+    const std::string label =
+        asked_.cases.size() > 1 ? answered.policy->policy.name + ": " : std::string();
+    print_not_retried(label, answered.cells, study_cells_);
+    if (answered.policy->before) return;
     std::size_t lines = 0;
     const auto tell = [&](const AnswerTrials::Outcome& each) {
       constexpr std::size_t kMost = 4;
-      if (++lines > kMost && !options.look.verbose) return;
-      std::cout << painted(fitted("  " + label, trial_words(each), style),
-                           each.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt,
-                           style);
+      if (++lines > kMost && !options_.look.verbose) return;
+      print_below(std::cout, trial_words(each),
+                  each.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt, style_,
+                  "  " + label);
     };
-    for (const AnswerTrials::Outcome& each : turned[i]) tell(each);
-    trials[i].others(tell);
+    for (const AnswerTrials::Outcome& each : answered.turned) tell(each);
+    answered.trials.others(tell);
   }
-  if (!start.empty()) {
-    say({"check-next",
-         {{"command", "retrystorm recommend" + start + as_words(invocation, given)}}});
-  }
-  return study.finish(fence);
+
+  const Invocation& invocation_;
+  const StudyOptions& options_;
+  const PolicyStudy& asked_;
+  const std::vector<std::string> set_by_all_;
+  const bool of_changes_;
+  const Style style_;
+  std::vector<std::optional<Acceptance>> plans_{};  // of each expectation
+  std::vector<StudyCell> study_cells_{};
+  std::vector<Cell> cells_{};
+  std::optional<Study> study_{};
+  std::vector<std::size_t> told_{};
+  Study::Runs runs_{};
+  std::vector<std::vector<std::string>> rows_{};
+  std::vector<Answered> answered_{};
+};
+
+}  // namespace
+
+int run_policies(const Invocation& invocation, const StudyOptions& options,
+                 const PolicyStudy& study) {
+  return PolicyRuns(invocation, options, study).run();
 }
 
 }  // namespace retrystorm

@@ -28,17 +28,22 @@ struct PolicyCase {
   std::optional<PolicyToRun> before{};
 };
 
-// Puts each policy in each of `disturbances`, with the options that were `given` for all, and prints what came
-// of it and what the answer hangs on, and for a policy that does not hold the command that searches a better one. A policy that breaks a claim gets no more runs. Where there is a policy before, both
-// have the same seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
-// Throws std::invalid_argument if so few runs cannot show a claim. There is at least one case. `before_runs`
-// is called when all options have been checked, with the file of --json, and `print_findings` below the
-// answer, or before the runs with `markdown`. With `markdown`, all is printed as
-// Markdown.
+struct PolicyStudy {
+  std::vector<PolicyCase> cases;  // at least one
+  std::vector<StudyDisturbance> disturbances;
+  NamedOptions given;     // for all of them
+  bool markdown = false;  // all is printed as Markdown
+  // Called when all options have been checked, with the file of --json.
+  std::function<void(JsonLines&)> before_runs;
+  // Called below the answer, or before the runs with `markdown`.
+  std::function<void()> print_findings;
+};
+
+// Puts each policy in each of the disturbances, and prints what came of it and what the answer hangs on, and for a
+// policy that does not hold the command that searches a better one. A policy that breaks a claim gets no more runs.
+// Where there is a policy before, both have the same seeds, and only runs that are down now and were not down before
+// count as down. Returns the exit code. Throws std::invalid_argument if so few runs cannot show a claim.
 int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases,
-                 const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given,
-                 bool markdown, const std::function<void(JsonLines&)>& before_runs,
-                 const std::function<void()>& print_findings);
+                 const PolicyStudy& study);
 
 }  // namespace retrystorm

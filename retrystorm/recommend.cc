@@ -27,13 +27,9 @@ void declare(CLI::App& app, RecommendOptions& options) {
   add_text(*study, "--policy", options.policy,
            "which policy of that file: the name of something that it is for, or its line")
       ->group("Study");
-  study
-      ->add_option("--fix", options.fixed,
-                   "an option that stays as it is in the settings of --start; may be repeated")
-      ->type_name("OPTION")
-      ->group("Study")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeated(*study, "--fix", "OPTION", options.fixed,
+               "an option that stays as it is in the settings of --start; may be repeated")
+      ->group("Study");
   add_value(
       *study, "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
@@ -55,6 +51,8 @@ void declare(CLI::App& app, RecommendOptions& options) {
   add_study_options(app, options, {});
   add_max_time(app, options);
   hide(app, "runs");  // the certificate's plan says how many
+  add_cell(*study, options.cell);
+  hide(app, "cell");
 }
 
 ListedStrategy named(std::string name) {
@@ -116,6 +114,10 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   Question question{.given = given_to_study(invocation.app, {}), .format = options.format};
   if (find_option(invocation.app, "runs")->count() > 0) {
     throw std::invalid_argument("--runs is set by this study (see --help)");
+  }
+  if (options.cell.number > 0) {
+    throw std::invalid_argument(
+        "--cell: a search has no cells, each of its steps follows from the runs before");
   }
   std::string start = options.start;
   const auto strategy = question.given.find("strategy");
@@ -265,8 +267,6 @@ const Command kRecommend{
     "few\nretries, soon back. The best ones are certified with fresh seeds, and stand beside yours.",
     "retrystorm recommend --start=service_config.json --service=workers --workers=64 "
     "--service-time=lognormal:80ms --arrivals=open --rate=400",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<RecommendOptions>(command, argc, argv, declare, recommend);
-    }};
+    run_command<RecommendOptions, declare, recommend>};
 
 }  // namespace retrystorm

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "common/output/json_text.h"
@@ -10,7 +12,6 @@
 #include "model/run/outlook_formulas.h"
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
-#include "simulate/options.h"
 #include "simulator/scenario_options.h"
 #include "study/cell_answer.h"
 #include "words/words.h"
@@ -31,15 +32,10 @@ struct RemediesOptions : StudyOptions {
 void declare(CLI::App& app, RemediesOptions& options) {
   add_study_options(app, options);
   auto* study = option_group(app, "Study");
-  study
-      ->add_option(
-          "--remedy", options.remedies,
-          "'TITLE: TIME ACTION; TIME ACTION ...': this remedy instead of the usual ones, with "
-          "actions as --at has them; repeated: these")
-      ->type_name("TEXT")
-      ->group("Study")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeated(*study, "--remedy", "TEXT", options.remedies,
+               "'TITLE: TIME ACTION; TIME ACTION ...': this remedy instead of the usual ones, with "
+               "actions as --at has them; repeated: these")
+      ->group("Study");
   add_text(*study, "--strategies", options.strategies,
            "a case for each of these strategies, as V1,V2,...: names, all (every named one), and "
            "settings files such as mine.ini; not given: the three usual cases")
@@ -70,12 +66,12 @@ std::string moved(const std::string& actions, const ScenarioOptions& scenario) {
   OptionList list;
   declare_options(list, timeline, Engine::kSimulated);
   list.set("at", actions);
-  std::string text;
+  std::vector<std::string> all;
   for (TimedAction& each : timeline.at) {
     each.t = saturating_add(each.t, later);
-    text += (text.empty() ? "" : "; ") + print_timed(each);
+    all.push_back(print_timed(each));
   }
-  return text;
+  return list_words(all, "; ");
 }
 
 struct Case {
@@ -85,9 +81,15 @@ struct Case {
 
 // A remedy, and what came of it.
 struct Tried : UsualRemedy {
-  std::vector<std::string> row{};
-  std::size_t tried = 0, back = 0;  // in how many cases
-  Duration took{0};                 // until it was back, in all of them
+  std::vector<std::optional<CellResult>> results{};  // by case
+  std::size_t tried = 0, back = 0;                   // in how many cases
+  Duration took{0};                                  // until it was back, in all of them
+};
+
+// A cell of the study: a remedy in a case.
+struct TriedIn {
+  std::size_t one = 0, remedy = 0;
+  NamedOptions options{};
 };
 
 // A case for each strategy. Without a list of them, given options describe the only case.
@@ -139,202 +141,239 @@ std::string recovery_text(const CellResult& cell) {
   return text + " (90 %: " + back_words(cell, 0.9) + ')';
 }
 
-// What is assumed of a service of one's own, and what the times mean. `cells`: one of each case.
-void tell_question(Study& study, const Invocation& invocation, const Compared& asked,
-                   const std::vector<Case>& cases, const std::vector<std::size_t>& cells,
-                   bool are_usual) {
-  std::vector<std::string> set_here;
-  for (const Case& each : cases) {
-    for (const auto& [name, value] : each.options) {
-      if (!asked.given.contains(name)) set_here.push_back(name);
+std::string down_share_text(const CellResult& cell) {
+  const auto down = cell.down();
+  return cell.unsettled().empty() && down ? share_words(down->value)
+                                          : std::string(cell.unsettled());
+}
+
+// Few people know how long the accept queue of their server is. This one is that of Go, the longest.
+constexpr std::size_t kLongBacklog = 4096;
+
+class Remedies {
+ public:
+  Remedies(const Invocation& invocation, const RemediesOptions& options)
+      : options_(options),
+        asked_(compared(invocation, options.strategies, {}, {})),
+        cases_(cases_of(asked_)),
+        are_usual_(options.remedies.empty()),
+        is_own_(!asked_.given.empty() || !asked_.strategies.empty()) {
+    if (options.outage_length() == Duration::zero()) {
+      throw std::invalid_argument(
+          "--outage-for=0s: nothing has collapsed, so nothing needs a remedy");
     }
+    choose();
+    study_.emplace(invocation, options, StudyPlan{.labels = {"case", "remedy"}, .cells = cells()});
+    if (is_own_) tell_question(invocation);
   }
-  study.tell_outlook(invocation, cells, set_here);
-  const std::string begin = are_usual ? "; each remedy begins 10s after that" : "";
-  std::cerr << wrapped("remedies   ", "\"back after\" counts from the end of the outage" + begin,
-                       11);
-}
 
-// The data that scripts/lib/remedies.gp draws.
-void write_picture_data(const std::string& folder, const std::vector<Case>& cases,
-                        const std::vector<Tried>& remedies, const std::vector<std::string>& runs) {
-  if (folder.empty()) return;
-  std::string tics;
-  std::size_t longest = 0;
-  for (std::size_t r = 0; r < remedies.size(); ++r) {
-    tics += (r == 0 ? "" : ", ") + ('"' + remedies[r].title + "\" ") + std::to_string(r);
-    longest = std::max(longest, remedies[r].title.size());
+  // Returns the exit code.
+  int run() {
+    const auto results = study_->run([this](std::size_t cell, CellResult& result) {
+      result.held = held_below_load(scenario_of(cells_[cell].options), result);
+    });
+    if (!results) return study_->finish();
+    for (std::size_t i = 0; i < results->size(); ++i) take(cells_[i], (*results)[i]);
+    if (!asked_.strategies.empty()) print_overruling(asked_.given, asked_.strategies);
+    write_picture_data();
+    // The best first, and of these the fastest.
+    std::stable_sort(remedies_.begin(), remedies_.end(), [](const Tried& a, const Tried& b) {
+      return a.back != b.back ? a.back > b.back : a.took < b.took;
+    });
+    study_->show(table());
+    tell();
+    return study_->finish();
   }
-  LineFile facts(folder + "/facts");
-  facts.write("y_tics = '(" + tics + ")'");
-  facts.write("rows = " + std::to_string(remedies.size()));
-  facts.write("left = " + fixed(30 + 6.6 * static_cast<double>(longest), 1));
-  facts.write("cases = " + std::to_string(cases.size()));
-  facts.write("array title[" + std::to_string(cases.size()) + ']');
-  for (std::size_t c = 0; c < cases.size(); ++c) {
-    facts.write("title[" + std::to_string(c + 1) + "] = '" + cases[c].title + '\'');
-  }
-  LineFile lines(folder + "/runs");
-  for (const std::string& run : runs) lines.write(run);
-}
 
-int remedies(const Invocation& invocation, const RemediesOptions& options) {
-  const Compared asked = compared(invocation, options.strategies, {}, {});
-  const std::vector<Case> cases = cases_of(asked);
-  if (options.outage_length() == Duration::zero()) {
-    throw std::invalid_argument(
-        "--outage-for=0s: nothing has collapsed, so nothing needs a remedy");
-  }
-  const bool are_usual = options.remedies.empty();
-  const bool is_own = !asked.given.empty() || !asked.strategies.empty();
-  const auto options_with = [&](const Case& one, const UsualRemedy& remedy) {
+ private:
+  NamedOptions options_with(const Case& one, const UsualRemedy& remedy) const {
     NamedOptions all = one.options;
-    all.emplace("observe", format_duration(options.observe));
+    all.emplace("observe", format_duration(options_.observe));
     const std::string actions =
-        are_usual ? moved(remedy.actions, scenario_of(all)) : remedy.actions;
+        are_usual_ ? moved(remedy.actions, scenario_of(all)) : remedy.actions;
     if (actions.empty()) return all;
     std::string& at = all["at"];
     at += (at.empty() ? "" : "; ") + actions;
     return all;
-  };
-  std::vector<Tried> remedies;
-  std::vector<std::string> left_out;
-  std::vector<UsualRemedy> tried;
-  if (are_usual) {
-    std::vector<ScenarioOptions> scenarios;
-    for (const Case& one : cases) scenarios.push_back(scenario_of(options_with(one, {})));
-    tried = usual_remedies(scenarios);
   }
-  for (const std::string& text : options.remedies) tried.push_back(parse_remedy(text));
-  for (const UsualRemedy& remedy : tried) {
-    std::string why = remedy.left_out;
-    const bool can_be =
-        why.empty() && std::any_of(cases.begin(), cases.end(), [&](const Case& each) {
-          why = no_effect(scenario_of(options_with(each, remedy)));
-          return why.empty();
-        });
-    if (can_be) {
-      remedies.push_back({remedy});
-    } else if (are_usual) {
-      left_out.push_back(words_of({"left-out", {{"what", remedy.title}, {"why", why}}}));
-    } else {
-      throw std::invalid_argument("--remedy " + in_quotes(remedy.title) + ": " + why);
+
+  // The remedies that have an effect in a case.
+  void choose() {
+    std::vector<UsualRemedy> listed;
+    if (are_usual_) {
+      std::vector<ScenarioOptions> scenarios;
+      for (const Case& one : cases_) scenarios.push_back(scenario_of(options_with(one, {})));
+      listed = usual_remedies(scenarios);
     }
-  }
-
-  std::vector<StudyCell> cells;
-  std::vector<NamedOptions> options_of;                     // by cell
-  std::vector<std::pair<std::size_t, std::size_t>> places;  // case and remedy of each cell
-  std::vector<std::size_t> one_of_each;                     // case: a cell
-  for (std::size_t c = 0; c < cases.size(); ++c) {
-    for (std::size_t r = 0; r < remedies.size(); ++r) {
-      NamedOptions of_cell = options_with(cases[c], remedies[r]);
-      const ScenarioOptions scenario = scenario_of(of_cell);
-      if (!no_effect(scenario).empty()) continue;  // a curve has no queue
-      if (places.empty() || places.back().first != c) one_of_each.push_back(cells.size());
-      cells.push_back({{cases[c].title, remedies[r].title}, scenario});
-      options_of.push_back(std::move(of_cell));
-      places.emplace_back(c, r);
-    }
-  }
-
-  Study study(invocation, options, {.labels = {"case", "remedy"}, .cells = std::move(cells)});
-  if (is_own) tell_question(study, invocation, asked, cases, one_of_each, are_usual);
-  auto results = study.run();
-  if (!results) return study.finish();
-  for (const std::size_t each : study.own_cells()) {
-    CellResult& cell = (*results)[each];
-    cell.held = held_below_load(scenario_of(options_of[each]), cell);
-    study.write_row(each, cell);
-  }
-  if (study.is_share()) return study.finish();
-
-  // A column for each case; with --verbose how many runs are down, and the attempts, too.
-  Table table{.columns = {{.title = "remedy"}}};
-  const bool all_figures = options.look.verbose || !options.table.markdown.empty();
-  for (const Case& each : cases) {
-    table.columns.push_back({.title = "back after", .group = each.title});
-    if (!all_figures) continue;
-    table.columns.push_back({.title = "down", .group = each.title});
-    table.columns.push_back({.title = "attempts", .group = each.title});
-  }
-  for (Tried& remedy : remedies) {
-    remedy.row.assign(table.columns.size(), "-");
-    remedy.row[0] = remedy.title;
-  }
-  std::vector<std::string> runs, unharmed;
-  // Few people know how long the accept queue of their server is. This one is that of Go, the longest.
-  constexpr std::size_t kLong = 4096, kRunsBeside = 10;
-  std::vector<std::string> lost(cases.size());  // the remedies that do not help with it
-  for (std::size_t i = 0; i < results->size(); ++i) {
-    const CellResult& cell = (*results)[i];
-    const auto [c, r] = places[i];
-    Tried& remedy = remedies[r];
-    ScenarioOptions scenario = scenario_of(options_of[i]);
-    if (is_own && cell.decided() > 0 && !cell.mostly_not_back() &&
-        !options_of[i].contains("backlog") && scenario.scale == 1 && !scenario.graph.on() &&
-        !scenario.workload.connections.multiplexed() &&
-        scenario.timeline.outage.kind == Disturbance::Kind::kFreeze) {
-      scenario.service.backlog = kLong;
-      const auto beside =
-          study.evaluator().run(make_scenario(scenario, study.seed()),
-                                seeds_from(study.seed(), std::min(options.runs, kRunsBeside)));
-      if (!beside.empty() && summarize(beside).mostly_not_back()) {
-        lost[c] += (lost[c].empty() ? "" : ", ") + remedy.title;
+    for (const std::string& text : options_.remedies) listed.push_back(parse_remedy(text));
+    for (const UsualRemedy& remedy : listed) {
+      std::string why = remedy.left_out;
+      const bool can_be =
+          why.empty() && std::any_of(cases_.begin(), cases_.end(), [&](const Case& each) {
+            why = no_effect(scenario_of(options_with(each, remedy)));
+            return why.empty();
+          });
+      if (can_be) {
+        remedies_.push_back({remedy});
+        remedies_.back().results.resize(cases_.size());
+      } else if (are_usual_) {
+        left_out_.push_back({"left-out", {{"what", remedy.title}, {"why", why}}});
+      } else {
+        throw std::invalid_argument("--remedy " + in_quotes(remedy.title) + ": " + why);
       }
     }
-    if (remedy.actions.empty() && cell.recovered == cell.runs) {
-      unharmed.push_back(words_of({"remedies-nothing-to-do", {{"case", cases[c].title}}}));
+  }
+
+  std::vector<StudyCell> cells() {
+    std::vector<StudyCell> cells;
+    for (std::size_t c = 0; c < cases_.size(); ++c) {
+      for (std::size_t r = 0; r < remedies_.size(); ++r) {
+        NamedOptions of_cell = options_with(cases_[c], remedies_[r]);
+        const ScenarioOptions scenario = scenario_of(of_cell);
+        if (!no_effect(scenario).empty()) continue;  // a curve has no queue
+        cells.push_back({{cases_[c].title, remedies_[r].title}, scenario});
+        cells_.push_back({c, r, std::move(of_cell)});
+      }
     }
-    const std::size_t width = (table.columns.size() - 1) / cases.size();
-    std::vector<std::string>& row = remedy.row;
+    return cells;
+  }
+
+  // What is assumed of a service of one's own, and what the times mean.
+  void tell_question(const Invocation& invocation) {
+    std::vector<std::size_t> one_of_each;  // case
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (i == 0 || cells_[i].one != cells_[i - 1].one) one_of_each.push_back(i);
+    }
+    std::vector<std::string> set_here;
+    for (const Case& each : cases_) {
+      for (const auto& [name, value] : each.options) {
+        if (!asked_.given.contains(name)) set_here.push_back(name);
+      }
+    }
+    study_->tell_outlook(invocation, one_of_each, set_here);
+    std::cerr << wrapped("remedies   ",
+                         words_of(are_usual_ ? "remedies-back-after-usual" : "remedies-back-after"),
+                         11);
+  }
+
+  void take(const TriedIn& cell, const CellResult& result) {
+    Tried& remedy = remedies_[cell.remedy];
+    remedy.results[cell.one] = result;
     ++remedy.tried;
     // It ends a collapse only if nine tenths of the runs are back.
-    if (cell.decided() > 0 && cell.recovery_p90) {
+    if (result.decided() > 0 && result.recovery_p90) {
       ++remedy.back;
-      remedy.took = saturating_add(remedy.took, *cell.recovery_p90);
+      remedy.took = saturating_add(remedy.took, *result.recovery_p90);
     }
-    row[1 + width * c] = recovery_text(cell);
-    if (all_figures) {
-      const std::string state(cell.unsettled());
-      const auto down = cell.down();
-      row[2 + width * c] = state.empty() && down ? share_words(down->value) : state;
-      row[3 + width * c] = number_words(cell.amplification);
+    if (remedy.actions.empty() && result.recovered == result.runs) {
+      unharmed_.push_back({"remedies-nothing-to-do", {{"case", cases_[cell.one].title}}});
     }
-    runs.push_back(
-        run_line(std::to_string(c + 1) + '-' + std::to_string(r + 1), options_of[i], study.seed()));
+    if (is_lost_with_long_backlog(cell, result)) lost_[cell.one].push_back(remedy.title);
   }
-  if (!asked.strategies.empty()) print_overruling(asked.given, asked.strategies);
-  write_picture_data(options.picture_data, cases, remedies, runs);
-  // The best first, and of these the fastest.
-  std::stable_sort(remedies.begin(), remedies.end(), [](const Tried& a, const Tried& b) {
-    return a.back != b.back ? a.back > b.back : a.took < b.took;
-  });
-  std::string for_all;
-  for (const Tried& remedy : remedies) {
-    table.rows.push_back(remedy.row);
-    const bool all = remedy.back == remedy.tried;
-    table.tones.push_back(all ? Tone::kGood : remedy.back > 0 ? Tone::kDoubt : Tone::kBad);
-    if (all && remedy.tried == cases.size() && !remedy.actions.empty()) {
-      for_all += (for_all.empty() ? "" : ", ") + remedy.title;
+
+  // Does it help, and not where more connections wait to be accepted?
+  bool is_lost_with_long_backlog(const TriedIn& cell, const CellResult& result) const {
+    constexpr std::size_t kRunsBeside = 10;
+    ScenarioOptions scenario = scenario_of(cell.options);
+    if (!is_own_ || result.decided() == 0 || result.mostly_not_back() ||
+        cell.options.contains("backlog") || scenario.scale != 1 || scenario.graph.on() ||
+        scenario.workload.connections.multiplexed() ||
+        scenario.timeline.outage.kind != Disturbance::Kind::kFreeze) {
+      return false;
+    }
+    scenario.service.backlog = kLongBacklog;
+    const auto beside =
+        study_->evaluator().run(make_scenario(scenario, study_->seed()),
+                                seeds_from(study_->seed(), std::min(options_.runs, kRunsBeside)));
+    return !beside.empty() && summarize(beside).mostly_not_back();
+  }
+
+  // With --verbose how many runs are down, and the attempts, too.
+  Table table() const {
+    std::vector<ComparedIn::Figure> figures{{"back after", 0, recovery_text}};
+    if (options_.look.verbose || !options_.table.markdown.empty()) {
+      figures.push_back({"down", 0, down_share_text});
+      figures.push_back(
+          {"attempts", 0, [](const CellResult& cell) { return number_words(cell.amplification); }});
+    }
+    std::vector<ComparedIn> cases;
+    for (const Case& each : cases_) cases.push_back({each.title, figures});
+    std::vector<std::string> titles;
+    for (const Tried& each : remedies_) titles.push_back(each.title);
+    Table table =
+        compared_in(cases, {.title = "remedy"}, titles, [this](std::size_t one, std::size_t row) {
+          const auto& result = remedies_[row].results[one];
+          return result ? &*result : nullptr;
+        });
+    for (const Tried& each : remedies_) {
+      table.tones.push_back(each.back == each.tried ? Tone::kGood
+                            : each.back > 0         ? Tone::kDoubt
+                                                    : Tone::kBad);
+    }
+    return table;
+  }
+
+  void tell() const {
+    const Style style = style_of(1, options_.look.color);
+    std::vector<std::string> for_all;
+    for (const Tried& each : remedies_) {
+      const bool all = each.back == each.tried && each.tried == cases_.size();
+      if (all && !each.actions.empty()) for_all.push_back(each.title);
+    }
+    Statements all = unharmed_;
+    if (all.empty()) {
+      all.push_back({for_all.empty() ? "remedies-none" : "remedies-for-all",
+                     {{"remedies", list_words(for_all)}}});
+    }
+    for (const auto& [one, titles] : lost_) {
+      all.push_back({"remedies-long-backlog",
+                     {{"case", cases_[one].title},
+                      {"backlog", std::to_string(kLongBacklog)},
+                      {"remedies", list_words(titles)}}});
+    }
+    all.insert(all.end(), left_out_.begin(), left_out_.end());
+    for (const Statement& each : all) say(each, style);
+  }
+
+  // The data that scripts/lib/remedies.gp draws.
+  void write_picture_data() const {
+    const std::string& folder = options_.picture_data;
+    if (folder.empty()) return;
+    std::vector<std::string> tics;
+    std::size_t longest = 0;
+    for (const Tried& each : remedies_) {
+      tics.push_back('"' + each.title + "\" " + std::to_string(tics.size()));
+      longest = std::max(longest, each.title.size());
+    }
+    LineFile facts(folder + "/facts");
+    facts.write("y_tics = '(" + list_words(tics) + ")'");
+    facts.write("rows = " + std::to_string(remedies_.size()));
+    facts.write("left = " + fixed(30 + 6.6 * static_cast<double>(longest), 1));
+    facts.write("cases = " + std::to_string(cases_.size()));
+    facts.write("array title[" + std::to_string(cases_.size()) + ']');
+    for (std::size_t c = 0; c < cases_.size(); ++c) {
+      facts.write("title[" + std::to_string(c + 1) + "] = '" + cases_[c].title + '\'');
+    }
+    LineFile runs(folder + "/runs");
+    for (const auto& [c, r, options] : cells_) {
+      runs.write(
+          run_line(std::to_string(c + 1) + '-' + std::to_string(r + 1), options, study_->seed()));
     }
   }
-  study.show(table);
-  const Style style = style_of(1, options.look.color);
-  if (unharmed.empty()) {
-    const Statement summary{for_all.empty() ? "remedies-none" : "remedies-for-all",
-                            {{"remedies", for_all}}};
-    std::cout << fitted("", words_of(summary) + '.', style);
-  }
-  for (const std::string& each : unharmed) std::cout << fitted("", each, style);
-  for (std::size_t c = 0; c < cases.size(); ++c) {
-    if (lost[c].empty()) continue;
-    say({"remedies-long-backlog",
-         {{"case", cases[c].title}, {"backlog", std::to_string(kLong)}, {"remedies", lost[c]}}},
-        style);
-  }
-  for (const std::string& each : left_out) std::cout << fitted("", each, style);
-  return study.finish();
+
+  const RemediesOptions& options_;
+  const Compared asked_;
+  const std::vector<Case> cases_;
+  const bool are_usual_, is_own_;
+  std::vector<Tried> remedies_{};
+  std::vector<TriedIn> cells_{};
+  std::optional<Study> study_{};
+  Statements left_out_{}, unharmed_{};
+  std::map<std::size_t, std::vector<std::string>> lost_{};  // by case: what a long backlog undoes
+};
+
+int remedies(const Invocation& invocation, const RemediesOptions& options) {
+  return Remedies(invocation, options).run();
 }
 
 }  // namespace
@@ -346,8 +385,6 @@ const Command kRemedies{
     "experiment make\na service of your own, in place of the three usual cases.",
     "retrystorm remedies --service=workers --remedy='nothing:' "
     "--remedy='CoDel: 60s set queue-drop=codel'",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<RemediesOptions>(command, argc, argv, declare, remedies);
-    }};
+    run_command<RemediesOptions, declare, remedies>};
 
 }  // namespace retrystorm

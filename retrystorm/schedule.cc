@@ -170,8 +170,6 @@ const Command kSchedule{
     "Prints the waits of strategies before the first retries of a request and their sum, and where\n"
     "waits are random the quantiles p5, p50 and p95 of a thousand more clients. Needs no network.",
     "retrystorm schedule --strategies=exponential,grpc --waits=8 --markdown=waits.md",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<ScheduleOptions>(command, argc, argv, declare, schedule);
-    }};
+    run_command<ScheduleOptions, declare, schedule>};
 
 }  // namespace retrystorm

@@ -172,8 +172,6 @@ const Command kService{
     "retrystorm service --rate=400/s --p50=80ms --p99=300ms --used=50% >service.ini\n"
     "retrystorm service --rate=400/s --p99=300ms --can-do=800/s >service.ini\n"
     "retrystorm service --rate=400/s --used=50% --from-prometheus=metrics.txt >service.ini",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<ServiceCommandOptions>(command, argc, argv, declare, service);
-    }};
+    run_command<ServiceCommandOptions, declare, service>};
 
 }  // namespace retrystorm

@@ -2,13 +2,12 @@
 // disturbances. The best ones come first.
 #include <algorithm>
 #include <cmath>
-#include <iostream>
+#include <utility>
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/study_command.h"
-#include "simulate/options.h"
 #include "study/cell_answer.h"
 #include "words/words.h"
 
@@ -26,25 +25,74 @@ void declare(CLI::App& app, StrategiesOptions& options) {
   add_cell(*study, options.cell);
 }
 
+// How rarely the service is down after an outage, then by the requests that succeeded.
+struct Rank {
+  std::size_t strategy;
+  double down = 0, success = 0;
+
+  // A difference that is smaller than the shown digits does not count.
+  auto key() const { return std::pair(std::round(1e5 * down), -std::round(1e5 * success)); }
+};
+
+// `results`: of all strategies in the first disturbance, then in the next one, ... The best come first.
+std::vector<Rank> ranked(const std::vector<CellResult>& results, std::size_t strategies) {
+  std::vector<Rank> ranks;
+  for (std::size_t s = 0; s < strategies; ++s) ranks.push_back({.strategy = s});
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    Rank& rank = ranks[i % strategies];
+    if (const auto down = results[i].down()) rank.down += down->value;
+    rank.success += results[i].success_share;
+  }
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const Rank& a, const Rank& b) { return a.key() < b.key(); });
+  return ranks;
+}
+
+Table table_of(const std::vector<StudyDisturbance>& disturbances,
+               const std::vector<ListedStrategy>& listed, const std::vector<CellResult>& results,
+               const std::vector<Rank>& ranks) {
+  const std::vector<ComparedIn::Figure> of_outage{
+      {"stays down", 1, down_words},
+      {"back after", 3, [](const CellResult& cell) { return back_words(cell); }}};
+  const std::vector<ComparedIn::Figure> of_all{
+      {"answered", 2, [](const CellResult& cell) { return share_words(cell.success_share); }},
+      {"attempts", 4, [](const CellResult& cell) { return number_words(cell.amplification); }}};
+  std::vector<ComparedIn> cases;
+  for (const StudyDisturbance& each : disturbances) {
+    auto& figures = cases.emplace_back(ComparedIn{each.title}).figures;
+    if (each.outage) figures = of_outage;
+    figures.insert(figures.end(), of_all.begin(), of_all.end());
+  }
+  std::vector<std::string> names;
+  for (const Rank& each : ranks) names.push_back(listed[each.strategy].name);
+  Table table = compared_in(cases, {.title = "strategy", .code = true}, names,
+                            [&](std::size_t disturbance, std::size_t row) {
+                              return &results[disturbance * listed.size() + ranks[row].strategy];
+                            });
+  for (const Rank& each : ranks) {
+    table.tones.push_back(each.key().first == 0     ? Tone::kGood
+                          : each.key().first >= 1e5 ? Tone::kBad
+                                                    : Tone::kDoubt);
+  }
+  return table;
+}
+
 int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   auto [listed, given] = compared(invocation, options.strategies, {}, kSetByDisturbances);
   const std::vector<StudyDisturbance> disturbances = with_own_outage(given);
   std::vector<StudyCell> cells;
+  std::vector<std::size_t> outages;
   for (const StudyDisturbance& disturbance : disturbances) {
     for (const ListedStrategy& strategy : listed) {
       NamedOptions of_cell = disturbance.options;
       of_cell.insert(given.begin(), given.end());
       set_strategy(of_cell, strategy);
+      if (disturbance.outage) outages.push_back(cells.size());
       cells.push_back({{disturbance.title, strategy.name}, scenario_of(of_cell)});
     }
   }
   Study study(invocation, options,
               {.labels = {"disturbance", "strategy"}, .cells = std::move(cells)});
-  std::vector<std::size_t> outages;
-  for (std::size_t d = 0; d < disturbances.size(); ++d) {
-    if (!disturbances[d].outage) continue;
-    for (std::size_t s = 0; s < listed.size(); ++s) outages.push_back(d * listed.size() + s);
-  }
   std::vector<std::string> set_here = kSetByDisturbances;
   RetrySettings settings;
   OptionList of_strategy;
@@ -53,69 +101,11 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   study.tell_outlook(invocation, outages, set_here);
   const auto results = study.run();
   if (!results) return study.finish();
-  for (const std::size_t each : study.own_cells()) study.write_row(each, (*results)[each]);
-  if (study.is_share()) return study.finish();
-  const auto cell_of = [count = listed.size()](std::size_t disturbance, std::size_t strategy) {
-    return disturbance * count + strategy;
-  };
-
-  // The best come first: by how rarely the service is down after an outage, then by the requests that
-  // succeeded.
-  struct Rank {
-    std::size_t strategy;
-    double down = 0, success = 0;
-  };
-  std::vector<Rank> ranks;
-  for (std::size_t s = 0; s < listed.size(); ++s) {
-    Rank rank{.strategy = s};
-    for (std::size_t d = 0; d < disturbances.size(); ++d) {
-      const CellResult& cell = (*results)[cell_of(d, s)];
-      if (const auto down = cell.down()) rank.down += down->value;
-      rank.success += cell.success_share;
-    }
-    // A difference that is smaller than the shown digits does not count.
-    rank.down = std::round(1e5 * rank.down);
-    rank.success = std::round(1e5 * rank.success);
-    ranks.push_back(rank);
-  }
-  std::stable_sort(ranks.begin(), ranks.end(), [](const Rank& a, const Rank& b) {
-    return a.down != b.down ? a.down < b.down : a.success > b.success;
-  });
-
-  Table table{.columns = {{.title = "strategy", .code = true}}, .rows = {}};
-  for (const StudyDisturbance& disturbance : disturbances) {
-    const auto add = [&](const char* title, int rank) {
-      table.columns.push_back({.title = title, .group = disturbance.title, .rank = rank});
-    };
-    if (disturbance.outage) {
-      add("stays down", 1);
-      add("back after", 3);
-    }
-    add("answered", 2);
-    add("attempts", 4);
-  }
-  for (const Rank& rank : ranks) {
-    table.rows.push_back({listed[rank.strategy].name});
-    table.tones.push_back(rank.down == 0     ? Tone::kGood
-                          : rank.down >= 1e5 ? Tone::kBad
-                                             : Tone::kDoubt);
-  }
-  for (std::size_t d = 0; d < disturbances.size(); ++d) {
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const CellResult& cell = (*results)[cell_of(d, ranks[i].strategy)];
-      std::vector<std::string>& row = table.rows[i];
-      if (disturbances[d].outage) {
-        row.push_back(down_words(cell));
-        row.push_back(back_words(cell));
-      }
-      row.push_back(share_words(cell.success_share));
-      row.push_back(number_words(cell.amplification));
-    }
-  }
+  const std::vector<Rank> ranks = ranked(*results, listed.size());
   print_overruling(given, listed);
-  study.show(table);
-  const bool any_down =
-      std::any_of(ranks.begin(), ranks.end(), [](const Rank& each) { return each.down > 0; });
+  study.show(table_of(disturbances, listed, *results, ranks));
+  const bool any_down = std::any_of(ranks.begin(), ranks.end(),
+                                    [](const Rank& each) { return each.key().first > 0; });
   if (ranks.size() > 1 && !any_down) {
     say({"strategies-none-down",
          {{"option", std::string(given.contains("rate") ? "--rate" : "--clients")}}},
@@ -131,8 +121,6 @@ const Command kStrategies{
     "Compares the named strategies in the same disturbances: the server frozen for 1 s, 10 s and "
     "60 s\n(or your --outage), and a server that answers a tenth and half of its requests with an error.",
     "retrystorm strategies fixed exponential grpc --clients=300 --timeout=500ms",
-    [](const Command& command, int argc, const char* const* argv) {
-      return run_command<StrategiesOptions>(command, argc, argv, declare, strategies);
-    }};
+    run_command<StrategiesOptions, declare, strategies>};
 
 }  // namespace retrystorm

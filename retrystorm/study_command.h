@@ -57,11 +57,10 @@ void add_picture_data(CLI::App& app, std::string& folder);
 // it, separated by tabs.
 std::string run_line(std::string name, const NamedOptions& options, std::uint64_t seed);
 
-// Runs a command whose options are `Options`, like `run_program`.
-template <typename Options>
-int run_command(const Command& command, int argc, const char* const* argv,
-                void (*declare)(CLI::App&, Options&),
-                int (*work)(const Invocation&, const Options&)) {
+// How a command runs whose options are `Options`: like `run_program`.
+template <typename Options, void (*declare)(CLI::App&, Options&),
+          int (*work)(const Invocation&, const Options&)>
+int run_command(const Command& command, int argc, const char* const* argv) {
   return run_program<Options>(command.about, "try a smaller --scale, fewer --runs or --threads",
                               argc, argv, declare, work, nullptr, command.example, 2);
 }

@@ -11,13 +11,6 @@
 
 namespace retrystorm {
 
-void add_cell(CLI::App& app, CellShare& cell) {
-  add_value(
-      app, "--cell", "N|i/n", "0", [&cell](const std::string& text) { cell = parse_share(text); },
-      "run only this cell, counted from 1, or part i of n of the cells, to split them among "
-      "machines; `retrystorm merge` joins the files of the parts; 0 = all");
-}
-
 void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
   OptionList list;
   declare_options(list, options);
@@ -27,15 +20,11 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
   auto* many = option_group(app, "Many runs");
   add_runs(*many, options.runs)->group("Run");
   add_threads(*many, options.threads);
-  many->add_option(
-          "--sweep", options.sweeps,
-          "NAME=V1,V2,... or NAME=FROM:TO:STEP: a cell for each value; repeated: a cell "
-          "for each combination; strategies are names, all (every named one), and settings files "
-          "such as mine.ini")
-      ->type_name("TEXT")
-      ->group("Run")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeated(*many, "--sweep", "TEXT", options.sweeps,
+               "NAME=V1,V2,... or NAME=FROM:TO:STEP: a cell for each value; repeated: a cell for "
+               "each combination; strategies are names, all (every named one), and settings files "
+               "such as mine.ini")
+      ->group("Run");
   add_expectations(
       *many, options.expectations, known_figures(),
       "a claim, such as recovered or down<5%; may be repeated; a claim about a share or "

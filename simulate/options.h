@@ -24,9 +24,6 @@ struct SimulatorOptions : StudyOptions {
   std::string server_json;
 };
 
-// Adds `--cell`.
-void add_cell(CLI::App& app, CellShare& cell);
-
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);
 
 // How many runs a cell has at most. Claims about figures need many; a verdict can be that of one run.

@@ -267,6 +267,23 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
   return table;
 }
 
+Table compared_in(
+    const std::vector<ComparedIn>& cases, Table::Column what, const std::vector<std::string>& names,
+    const std::function<const CellResult*(std::size_t one, std::size_t name)>& result) {
+  Table table{.columns = {std::move(what)}};
+  for (const std::string& name : names) table.rows.push_back({name});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const ComparedIn::Figure& figure : cases[i].figures) {
+      table.columns.push_back({figure.title, cases[i].title, false, figure.rank});
+      for (std::size_t row = 0; row < names.size(); ++row) {
+        const CellResult* of = result(i, row);
+        table.rows[row].push_back(of != nullptr ? figure.text(*of) : "-");
+      }
+    }
+  }
+  return table;
+}
+
 namespace {
 
 // Which row has the least of a figure, and which the most, where they differ by a fifth or more. A row without this

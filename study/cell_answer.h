@@ -1,6 +1,8 @@
 // The answer of many runs of a setting at a glance, and the table of several settings.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -38,6 +40,22 @@ struct AnsweredRow {
 
 // A row for each setting: whether it stays down, when it is back, what is answered, what it costs, and a remark.
 Table answers_of(const std::vector<std::string>& axes, const std::vector<AnsweredRow>& rows);
+
+// Cases in which the same things, such as strategies, are compared, and which figures of each stand in the table.
+struct ComparedIn {
+  struct Figure {
+    const char* title;
+    int rank;  // see `Table::Column`
+    std::string (*text)(const CellResult&);
+  };
+  std::string title{};
+  std::vector<Figure> figures{};
+};
+
+// A row for each of `names`, and in each case its figures. `result`: null where it was not tried.
+Table compared_in(
+    const std::vector<ComparedIn>& cases, Table::Column what, const std::vector<std::string>& names,
+    const std::function<const CellResult*(std::size_t one, std::size_t name)>& result);
 
 // Which rows come back and which do not; `names`: what each row is called.
 Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows);

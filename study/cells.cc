@@ -62,19 +62,17 @@ std::string left_text(const std::vector<ListedStrategy>& strategies, const Named
 
 NamedOptions with_values(const NamedOptions& given, const Grid& grid,
                          const std::vector<std::string>& values) {
-  ScenarioOptions scenario;
-  OptionList list;
-  declare_options(list, scenario);
+  const ListedScenario any;
   NamedOptions options = given;
   for (const Axis& axis : grid.axes()) {
-    const Option& swept = *list.find(axis.name);
+    const Option& swept = *any.list.find(axis.name);
     std::erase_if(options, [&](const auto& each) {
-      return each.first == swept.same_as || list.find(each.first)->same_as == swept.name;
+      return each.first == swept.same_as || any.list.find(each.first)->same_as == swept.name;
     });
   }
   std::optional<ListedStrategy> file;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Option& swept = *list.find(grid.axes()[i].name);
+    const Option& swept = *any.list.find(grid.axes()[i].name);
     const auto found = grid.axes()[i].files.find(values[i]);
     if (found != grid.axes()[i].files.end()) {
       file = ListedStrategy{.name = values[i], .settings = found->second};

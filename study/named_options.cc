@@ -59,11 +59,9 @@ void apply_options(const OptionList& list, const NamedOptions& options) {
 }
 
 ScenarioOptions scenario_of(const NamedOptions& options) {
-  ScenarioOptions scenario;
-  OptionList list;
-  declare_options(list, scenario);
-  apply_options(list, options);
-  return scenario;
+  ListedScenario scenario;
+  apply_options(scenario.list, options);
+  return std::move(scenario.options);
 }
 
 }  // namespace retrystorm

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "model/base/option_list.h"
 #include "simulator/scenario_options.h"
@@ -21,6 +22,18 @@ void apply_options(const OptionList& list, const NamedOptions& options,
 // The same, but throws std::invalid_argument, with the command line's message, if a value is
 // refused, an option is unknown, or two options contradict each other.
 void apply_options(const OptionList& list, const NamedOptions& options);
+
+// A scenario's options by name: to look names up, or to read and set the values of `options`.
+struct ListedScenario {
+  explicit ListedScenario(ScenarioOptions of = {}) : options(std::move(of)) {
+    declare_options(list, options);
+  }
+  ListedScenario(const ListedScenario&) = delete;
+  ListedScenario& operator=(const ListedScenario&) = delete;
+
+  ScenarioOptions options;
+  OptionList list{};
+};
 
 // The scenario with these options. Throws as `apply_options` does.
 ScenarioOptions scenario_of(const NamedOptions& options);

@@ -69,15 +69,13 @@ void set_strategy(NamedOptions& options, const ListedStrategy& strategy) {
     options["strategy"] = strategy.name;
     return;
   }
-  ScenarioOptions scenario;
-  OptionList list;
-  declare_options(list, scenario);
+  const ListedScenario any;
   options.erase("strategy");
   const NamedOptions given = options;
   for (const auto& [name, text] : *strategy.settings) {
-    const Option& option = *list.find(name);
+    const Option& option = *any.list.find(name);
     const bool overruled = std::any_of(given.begin(), given.end(), [&](const auto& each) {
-      const Option& other = *list.find(each.first);
+      const Option& other = *any.list.find(each.first);
       return other.name == option.name || other.same_as == option.name ||
              option.same_as == other.name;
     });

@@ -32,6 +32,15 @@ std::vector<std::string> columns_of(const StudyPlan& plan, const MoreColumns& mo
   return names;
 }
 
+std::vector<std::size_t> own_cells_of(const CellShare& share, const StudyPlan& plan) {
+  if (plan.alone) return CellShare().of(1);
+  std::vector<std::size_t> own;
+  for (const std::size_t part : share.of(plan.cells.size / plan.together)) {
+    for (std::size_t i = 0; i < plan.together; ++i) own.push_back(part * plan.together + i);
+  }
+  return own;
+}
+
 std::uint64_t seed_of(const StudyOptions& options) {
   options.cell.check_seed(options.workload.seed.has_value());
   return options.workload.seed ? *options.workload.seed : std::random_device()();
@@ -91,6 +100,13 @@ std::string name_of(const StudyPlan& plan, const StudyCell& cell,
 
 }  // namespace
 
+void add_cell(CLI::App& app, CellShare& cell) {
+  add_value(
+      app, "--cell", "N|i/n", "0", [&cell](const std::string& text) { cell = parse_share(text); },
+      "run only this cell, counted from 1, or part i of n of the cells, to split them among "
+      "machines; `retrystorm merge` joins the files of the parts; 0 = all");
+}
+
 void write_start(const char* program, const Invocation& invocation, nlohmann::ordered_json options,
                  std::uint64_t seed, JsonLines& json, std::size_t parted_cells) {
   options["seed"] = seed;
@@ -110,17 +126,17 @@ void warn_of_factor(const Invocation& invocation, Outlook& outlook) {
 Study::Study(const Invocation& invocation, const StudyOptions& options, StudyPlan plan)
     : options_(options),
       plan_(std::move(plan)),
-      own_(plan_.alone ? CellShare().of(1) : options.cell.of(plan_.cells.size)),
+      own_(own_cells_of(options.cell, plan_)),
       seed_(seed_of(options)),
       files_(checked(invocation).table,
-             csv_comment(options.cell.titled(invocation.results_command, plan_.cells.size), seed_) +
+             csv_comment(options.cell.titled(invocation.results_command, parted_cells()), seed_) +
                  strategies_text(plan_)),
       output_(OutputFile(options.json)),
       rows_(plan_.run_columns.empty() ? "cell" : "run", columns_of(plan_, more_),
             files_.csv_comment, std::move(files_.csv), output_.json()) {
   write_start(plan_.as_they_come ? "simulate" : "retrystorm", invocation,
               plan_.start.is_null() ? options_json(invocation.app) : plan_.start, seed_,
-              output_.json(), options.cell.is_part() ? plan_.cells.size : 0);
+              output_.json(), options.cell.is_part() ? parted_cells() : 0);
   if (!options.workload.seed) std::cerr << "seed " << seed_ << '\n';
 }
 
@@ -195,11 +211,17 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
   }
 }
 
-std::optional<std::vector<CellResult>> Study::run() {
+std::optional<std::vector<CellResult>> Study::run(
+    const std::function<void(std::size_t, CellResult&)>& complete) {
   std::vector<CellResult> results(plan_.cells.size);
   const bool all =
       run(own_, [&results](std::size_t cell, const CellResult& result) { results[cell] = result; });
-  return all ? std::optional(std::move(results)) : std::nullopt;
+  if (!all) return std::nullopt;
+  for (const std::size_t cell : own_) {
+    if (complete) complete(cell, results[cell]);
+    write_row(cell, results[cell]);
+  }
+  return is_share() ? std::nullopt : std::optional(std::move(results));
 }
 
 std::optional<Study::Runs> Study::run_each() {
@@ -376,7 +398,7 @@ int Study::finish(const char* end) {
   std::cout << end;
   rows_.begin();
   const bool tells_share = plan_.as_they_come ? options_.cell.is_part() : is_share();
-  if (tells_share) say({"part", {{"part", options_.cell.title(plan_.cells.size)}}});
+  if (tells_share) say({"part", {{"part", options_.cell.title(parted_cells())}}});
   const int fault = output_.finish();
   if (fault != 0) return fault;
   // What became of the claims is for `merge` to say: a part with a broken one is not to be run again.

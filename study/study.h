@@ -37,6 +37,9 @@ struct StudyOptions : ScenarioOptions {
   CellShare cell;
 };
 
+// Adds `--cell`.
+void add_cell(CLI::App& app, CellShare& cell);
+
 // One setting of a study: the labels that identify it, and its options.
 struct StudyCell {
   std::vector<std::string> labels;
@@ -62,7 +65,8 @@ struct StudyPlan {
   std::vector<std::string> run_columns{};
   bool alone =
       false;  // the only cell is that of --cell=N: options may have an effect in the others only
-  bool checked = false;  // it is known that the cells can be run
+  std::size_t together = 1;  // so many neighbouring cells are one for --cell: they need each other
+  bool checked = false;      // it is known that the cells can be run
   // As in `simulate`: rows and findings are written as they come, and a claim takes as many runs as it needs.
   bool as_they_come = false;
   nlohmann::ordered_json start = {};  // in place of the options, in the first line of --json
@@ -96,10 +100,12 @@ class Study {
   const std::vector<std::size_t>& own_cells() const { return own_; }
   bool is_share() const { return options_.cell.number > 0; }
 
-  // The summary of the runs of each own cell, in the order of the cells. Nothing if it was interrupted. Call it
+  // The summary of the runs of each cell, in the order of the cells, whose rows are written. `complete` may add to a
+  // result before. Nothing if it was interrupted, or has a share of the cells only: then the command finishes. Call it
   // once, with all cells, because all runs are shared among the threads.
-  std::optional<std::vector<CellResult>> run();
-  // The same, but with the runs of each own cell, in the order of their seeds.
+  std::optional<std::vector<CellResult>> run(
+      const std::function<void(std::size_t cell, CellResult&)>& complete = nullptr);
+  // The runs of each own cell, in the order of their seeds. Nothing if it was interrupted.
   std::optional<std::vector<std::vector<RunResult>>> run_each();
   // Runs these cells only. `done` gets each as soon as it is finished, one at a time. Returns true if all
   // were finished.
@@ -155,6 +161,7 @@ class Study {
   void write_in_order(std::size_t cell, const CellResult& result);
   void tell_findings();
   Scenario scenario(std::size_t cell) const;
+  std::size_t parted_cells() const { return plan_.cells.size / plan_.together; }
 
   const StudyOptions& options_;
   const StudyPlan plan_;

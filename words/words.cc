@@ -402,8 +402,11 @@ constexpr Row kRows[] = {
     Row{"strategies-none-down",
         "None stays down after a freeze, so they stand by what is answered. What parts them is more load ({option})."},
     Row{"schedule-ended", "no more waits, for a request is given up: {list}"},
-    Row{"remedies-for-all", "Ends all: {remedies}"},
-    Row{"remedies-none", "None of them ends all"},
+    Row{"remedies-back-after", "\"back after\" counts from the end of the outage"},
+    Row{"remedies-back-after-usual",
+        "\"back after\" counts from the end of the outage; each remedy begins 10s after that"},
+    Row{"remedies-for-all", "Ends all: {remedies}."},
+    Row{"remedies-none", "None of them ends all."},
     Row{"rows-all-back", "All come back"},
     Row{"rows-all-down", "All stay down"},
     Row{"rows-answers-most", "{row} answers most of the outage: {share}"},
@@ -841,6 +844,15 @@ std::string time_words(Duration time) {
   };
   if (whole < 3600) return two(whole / 60, " min", whole % 60, " s");
   return two(whole / 3600, " h", whole % 3600 / 60, " min");
+}
+
+std::string list_words(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& each : words) {
+    if (&each != &words.front()) text += between;
+    text += each;
+  }
+  return text;
 }
 
 std::string count_words(double count, const std::string& what) {

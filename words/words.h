@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/statement.h"
@@ -27,6 +28,8 @@ std::string number_words(double number);
 std::string share_words(double share);
 // "350 ms", "5 s", "1 min 20 s", "2 h 5 min"
 std::string time_words(Duration time);
+// "a, b, c", or with something else between them.
+std::string list_words(const std::vector<std::string>& words, std::string_view between = ", ");
 // "1 run", "100 runs"
 std::string count_words(double count, const std::string& what);
 

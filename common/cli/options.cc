@@ -144,6 +144,14 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& targe
       app, name, "TEXT", target, [&target](const std::string& text) { target = text; }, help);
 }
 
+CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
+                          std::vector<std::string>& target, const std::string& help) {
+  return app.add_option(name, target, help)
+      ->type_name(type)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 CLI::Option* add_runs(CLI::App& app, std::size_t& target) {
   return add_count(app, "--runs", target,
                    "how many runs each cell has, with seeds counted up from --seed", 1, 10'000'000);

@@ -69,6 +69,9 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& targ
                        const std::string& help, std::size_t least, std::size_t most);
 CLI::Option* add_number(CLI::App& app, const std::string& name, double& target,
                         const std::string& help, double least, double most);
+// An option that may be repeated, of any texts.
+CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
+                          std::vector<std::string>& target, const std::string& help);
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& target,
                       const std::string& help);
 

@@ -284,6 +284,11 @@ std::string print_strip(std::ostream& out, const RunCurve& curve, double full,
   return legend;
 }
 
+void print_below(std::ostream& out, const std::string& text, Tone tone, const Style& style,
+                 const std::string& head) {
+  out << painted(fitted(head, text, style), tone, style) << std::flush;
+}
+
 void print_dim(std::ostream& out, const std::string& text, const Style& style) {
   out << painted(fitted("  ", text, style), Tone::kDim, style);
 }

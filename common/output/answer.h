@@ -62,6 +62,9 @@ void print_headline(std::ostream& out, const RunAnswer& answer, const Style& sty
 // `full`: see `strip_of`; 0: the best.
 std::string print_strip(std::ostream& out, const RunCurve& curve, double full,
                         const std::string& beside, const Style& style);
+// A paragraph below the headline, behind `head`.
+void print_below(std::ostream& out, const std::string& text, Tone tone, const Style& style,
+                 const std::string& head = "  ");
 // A line that is less important than the others.
 void print_dim(std::ostream& out, const std::string& text, const Style& style);
 
