@@ -259,7 +259,7 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>
     if (markdown) std::cout << '\n';
   }
   if (left_out > 0) {
-    const Statement more{"more-notes", {{"count", static_cast<double>(left_out)}}};
+    const Statement more{"more-notes", {counted("count", left_out)}};
     print_dim(std::cout, words_of(more), style_of(STDOUT_FILENO, look.color));
   }
 }
@@ -281,7 +281,7 @@ void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, con
       std::count_if(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); }));
   const Statement reason{was_run ? "check-exit-code" : "check-harm",
                          {{"found", count_words(count, "finding")},
-                          {"code", static_cast<double>(kExitBroken)},
+                          counted("code", kExitBroken),
                           {"line", std::to_string(harm->line())},
                           {"rule", std::string(harm->note->rule)}}};
   if (was_run) {

@@ -200,8 +200,7 @@ Statement HeatMap::where_down(std::size_t panel) const {
   if (down == 0) return {"map-back"};
   if (down == cells) return {"map-down"};
   if (!one_limit || *most == 0) {
-    return {"map-some",
-            {{"down", static_cast<double>(down)}, {"cells", static_cast<double>(cells)}}};
+    return {"map-some", {counted("down", down), counted("cells", cells)}};
   }
   if (least == most) return {"map-from", {of_axis, {"from", across_.texts[*least]}}};
   return {"map-from-to", {of_axis, {"from", across_.texts[*least]}, {"to", across_.texts[*most]}}};

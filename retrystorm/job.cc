@@ -188,7 +188,7 @@ int job(const Invocation& invocation, const JobOptions& options) {
   }
   if (before_outage > 0) {
     say({"job-before-outage",
-         {{"count", static_cast<double>(before_outage)},
+         {counted("count", before_outage),
           {"runs", count_words(static_cast<double>(all_runs), "run")}}},
         style);
   }

@@ -1,4 +1,6 @@
 // Where does the collapse begin? A grid of any two options, for each strategy.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
@@ -18,6 +20,7 @@
 #include "study/cell_answer.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -205,9 +208,8 @@ void write_picture_data(const std::string& folder, const HeatMap& map, const Gri
 }
 
 int map(const Invocation& invocation, const MapOptions& options) {
-  ScenarioOptions any;
-  OptionList list;
-  declare_options(list, any);
+  const ListedScenario any;
+  const OptionList& list = any.list;
   const NamedOptions given = given_to_study(invocation.app, {});
   const Grid grid = grid_of(invocation, options, list);
   if (!options.resume.empty() && !options.workload.seed) {
@@ -242,17 +244,18 @@ int map(const Invocation& invocation, const MapOptions& options) {
     return study.finish();
   }
   if (!options.resume.empty()) {
-    std::cerr << study.own_cells().size() << " cells of " << options.runs << " runs, "
-              << missing.size() << " to be done\n";
+    say({"map-resumed",
+         {counted("cells", study.own_cells().size()), counted("runs", options.runs),
+          counted("missing", missing.size())}},
+        style_of(STDERR_FILENO), "", std::cerr);
   }
   if (!alone) {
     const std::vector<std::string> swept = grid.names();
     study.tell_outlook(invocation, {0, count - 1}, swept);  // the corners
     const bool sweeps_clients = std::find(swept.begin(), swept.end(), "clients") != swept.end();
     if (options.workload.arrivals == Arrivals::kClosed && !sweeps_clients) {
-      std::cerr << "load       " << options.workload.clients
-                << " clients that wait for their answers (--clients, --lambda); see also "
-                   "--arrivals=open\n";
+      say({"map-closed", {counted("clients", options.workload.clients)}}, style_of(STDERR_FILENO),
+          "load       ", std::cerr);
     }
   }
   const bool complete = study.run(missing, [&](std::size_t cell, const CellResult& result) {

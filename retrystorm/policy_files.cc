@@ -107,7 +107,8 @@ std::string explorer_link(const std::string& page, const NamedOptions& options) 
 void print_exported(const Exported& exported) {
   for (const Statement& each : exported.differences) {
     (exported.has_comments ? std::cout : std::cerr)
-        << (exported.has_comments ? "# " : "") << "not the same: " << words_of(each) << '\n';
+        << (exported.has_comments ? "# " : "")
+        << words_of({"export-differs", {{"what", words_of(each)}}}) << '\n';
   }
   std::cout << exported.text;
 }

@@ -214,7 +214,7 @@ RunAnswer answer_of(std::span<const Cell> cells, const Cell& worst, const std::s
   constexpr Duration kLate = std::chrono::seconds(10);
   const Duration back = worst.result.time_to_recovery.value_or(Duration::zero());
   Statement what{back > kLate ? "check-back-late" : "check-back",
-                 {{"runs", static_cast<double>(all)},
+                 {counted("runs", all),
                   {"share", ShareOf{most}},
                   {"after", back},
                   {"fault", worst.disturbance->title}}};
@@ -222,8 +222,8 @@ RunAnswer answer_of(std::span<const Cell> cells, const Cell& worst, const std::s
   if (down + open > 0) {
     tone = down > 0 ? Tone::kBad : Tone::kDoubt;
     what = {down > 0 ? "check-down" : "check-open",
-            {{"down", static_cast<double>(down > 0 ? worst.hits.down : worst.hits.open)},
-             {"runs", static_cast<double>(worst.result.runs)},
+            {counted("down", down > 0 ? worst.hits.down : worst.hits.open),
+             counted("runs", worst.result.runs),
              {"fault", worst.disturbance->title}}};
   }
   // Green is earned: by retries that an outage has tested.
@@ -457,9 +457,9 @@ class PolicyRuns {
       if (!plans_[i]) continue;
       say({of_changes_ ? "check-plan-of-changes" : "check-plan",
            {{"claim", options_.expectations[i].text},
-            {"most", static_cast<double>(plans_[i]->most_for)},
-            {"runs", static_cast<double>(plans_[i]->runs)},
-            {"least", static_cast<double>(plans_[i]->least_against)}}});
+            counted("most", plans_[i]->most_for),
+            counted("runs", plans_[i]->runs),
+            counted("least", plans_[i]->least_against)}});
     }
   }
 

@@ -49,9 +49,8 @@ bool is_same_option(const Option& a, const Option& b) {
 PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOptions& given,
                          const std::vector<std::string>& fixed, std::optional<ExportFormat> format)
     : strategies_(std::move(strategies)), given_(given), format_(format) {
-  ScenarioOptions any;
-  OptionList list;
-  declare_options(list, any);
+  const ListedScenario any;
+  const OptionList& list = any.list;
   std::vector<std::string_view> known;
   for (const auto& [name, values] : kKnobs) known.push_back(name);
   std::vector<const Option*> kept;
@@ -158,11 +157,9 @@ NamedOptions PolicySpace::options_of(const Settings& settings, const NamedOption
 
 std::vector<std::pair<std::string, std::string>> PolicySpace::in_full(
     const Settings& settings) const {
-  ScenarioOptions scenario = scenario_of(options_of(settings, given_));
-  OptionList list;
-  declare_options(list, scenario);
-  const UnusedOptions unused = unused_options(scenario);
-  const RetrySettings& retry = scenario.workload.retry;
+  const ListedScenario scenario(scenario_of(options_of(settings, given_)));
+  const UnusedOptions unused = unused_options(scenario.options);
+  const RetrySettings& retry = scenario.options.workload.retry;
   const std::string_view budget = retry.process.budget.name;
   const auto has_effect = [&](std::string_view name) {
     if (unused.contains(std::string(name))) return false;
@@ -177,7 +174,7 @@ std::vector<std::pair<std::string, std::string>> PolicySpace::in_full(
   };
   std::vector<std::pair<std::string, std::string>> all;
   const auto add = [&](std::string_view name) {
-    if (has_effect(name)) all.emplace_back(name, list.find(name)->get());
+    if (has_effect(name)) all.emplace_back(name, scenario.list.find(name)->get());
   };
   for (const auto& [name, values] : kKnobs) add(name);
   add("retry-on");
@@ -188,13 +185,6 @@ std::vector<std::pair<std::string, std::string>> PolicySpace::in_full(
 NamedOptions PolicySpace::settings_of(std::size_t strategy) const {
   const ListedStrategy& listed = strategies_[strategy];
   return listed.settings.value_or(NamedOptions{{"strategy", listed.name}});
-}
-
-std::string PolicySpace::unchanged(const std::string& option) const {
-  ScenarioOptions scenario = scenario_of(options_of(strategy(0), given_));
-  OptionList list;
-  declare_options(list, scenario);
-  return list.find(option)->get();
 }
 
 // The options of which a file of the format would say something else, and what else it cannot say.
@@ -214,13 +204,12 @@ bool PolicySpace::settle(Settings& settings) const {
     return name == "retry-budget" || name.starts_with("budget-");
   };
   try {
-    ScenarioOptions unchanged = scenario_of(options_of(strategy(0), given_));
-    OptionList old_list;
-    declare_options(old_list, unchanged);
+    const ListedScenario unchanged(scenario_of(options_of(strategy(0), given_)));
     // What has no effect, or the format cannot say, is set back until nothing is: one change may take the
     // effect of another.
     for (;;) {
-      ScenarioOptions scenario = scenario_of(options_of(settings, given_));
+      const ListedScenario listed(scenario_of(options_of(settings, given_)));
+      const ScenarioOptions& scenario = listed.options;
       check(scenario.workload.retry);
       // What is retried and the timeout are no knobs.
       if (to_string(scenario.workload.retry.limit.retry_on) != to_string(retry_on_) ||
@@ -232,8 +221,6 @@ bool PolicySpace::settle(Settings& settings) const {
           (must_be_limited_ && !is_limited(retry))) {
         return false;
       }
-      OptionList list;
-      declare_options(list, scenario);
       const UnusedOptions unused = unused_options(scenario);
       const std::set<std::string> lost = lost_in_file(scenario.workload);
       const bool budget_is_lost = std::any_of(lost.begin(), lost.end(), [&](const auto& each) {
@@ -242,12 +229,12 @@ bool PolicySpace::settle(Settings& settings) const {
       const std::string_view budget = scenario.workload.retry.process.budget.name;
       bool settled = true;
       for (std::size_t k = 0; k < knob_list_.size(); ++k) {
-        const Option& option = *list.find(knob_list_[k].name);
+        const Option& option = *listed.list.find(knob_list_[k].name);
         if (settings[k + 1] == 0) continue;
         const auto in = [&option](const auto& names) {
           return names.contains(option.name) || names.contains(option.same_as);
         };
-        const bool is_other = option.get() != old_list.find(option.name)->get();
+        const bool is_other = option.get() != unchanged.list.find(option.name)->get();
         const bool is_idle = in(unused) || (option.name.starts_with("budget-") &&
                                             (budget == "none" || budget == "sre"));
         const bool is_lost =

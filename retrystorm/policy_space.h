@@ -47,8 +47,6 @@ class PolicySpace {
   NamedOptions settings_of(std::size_t strategy) const;
   // The names of the knobs.
   std::vector<std::string> names() const;
-  // What the option is without a change.
-  std::string unchanged(const std::string& option) const;
 
  private:
   struct Knob {

@@ -73,12 +73,9 @@ ListedStrategy default_of(ExportFormat format) {
 
 // The settings to start from. The format becomes that of their file, unless one is set, and the names are those in it.
 ListedStrategy read_start(const RecommendOptions& options, Question& question) {
-  ScenarioOptions any;
-  OptionList list;
-  declare_options(list, any);
   const bool is_strategy = options.start.find_first_of("./") == std::string::npos;
   if (is_strategy || options.start.ends_with(".ini")) {
-    ListedStrategy start = parse_strategies(list, options.start).at(0);
+    ListedStrategy start = parse_strategies(ListedScenario().list, options.start).at(0);
     if (is_strategy) start.settings = {{"strategy", start.name}};
     return start;
   }

@@ -75,37 +75,13 @@ std::vector<StudyDisturbance> varied(const std::vector<Variation>& variations,
 struct Row {
   std::string name;
   Settings settings;
+  bool is_found = true;  // by the search; the others are those that it is compared with
 };
 
-inline constexpr std::string_view kRecommended = "recommended", kSafer = "safer",
-                                  kCheaper = "cheaper", kRefused = "refused",
-                                  kUnfinished = "unfinished";
+inline constexpr std::string_view kRecommended = "recommended";
 
-// The trials of the search: the situations, and what the search does not see of them.
-class VariedTrials final : public Trials {
- public:
-  // All must outlive it.
-  VariedTrials(SimulatedTrials& seen, SimulatedTrials& varied,
-               const std::vector<Variation>& variations,
-               const std::vector<StudyDisturbance>& varied_situations);
-
-  bool run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) override;
-  bool vary(const std::vector<Settings>& all) override;
-  Standing standing(const Settings& settings) const override;
-
-  // In the worst of the outages.
-  DownRuns worst_of(const Settings& settings, const Variation& variation) const;
-  // How long until 90 % of the runs are back, in the slowest of the outages. Empty if they are not.
-  std::optional<Duration> back_of(const Settings& settings, const Variation& variation) const;
-
- private:
-  SimulatedTrials& seen_;
-  SimulatedTrials& varied_;
-  const std::vector<Variation>& variations_;
-  const std::vector<StudyDisturbance>& situations_;
-};
-
-class Recommendation {
+// Its search asks it for the trials: the situations, and what the search does not see of them.
+class Recommendation final : private Trials {
  public:
   Recommendation(const Invocation& invocation, const RecommendOptions& options);
   // Searches, certifies and prints. Returns the exit code.
@@ -118,6 +94,15 @@ class Recommendation {
   std::size_t expected_runs() const;
   std::size_t robust_runs() const { return options_.thorough ? 20 : 10; }
 
+  bool run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) override {
+    return trials_.run(all, situation, until);
+  }
+  bool vary(const std::vector<Settings>& all) override;
+  Standing standing(const Settings& settings) const override;
+  // In the worst of the outages.
+  DownRuns worst_of(const Settings& settings, const Variation& variation) const;
+  // How long until 90 % of the runs are back, in the slowest of the outages. Empty if they are not.
+  std::optional<Duration> back_of(const Settings& settings, const Variation& variation) const;
   std::size_t down_when_varied(const Settings& settings) const;
   // The variation in which the times until settings are back differ the most. None if hardly.
   const Variation* parting(const std::vector<Settings>& all) const;
@@ -127,6 +112,7 @@ class Recommendation {
   Statements why_not(const Row& row, const Settings& recommended) const;
   Statements distance(const Settings& settings, const Settings& recommended) const;
   Statement missed(std::size_t claim, const MissedClaim& miss) const;
+  std::vector<std::pair<std::string, std::string>> own_settings(const Settings& settings) const;
   std::string settings_text(const Settings& settings) const;
   Style style() const { return style_of(1, options_.look.color); }
 
@@ -151,7 +137,6 @@ class Recommendation {
   const Acceptance certificate_;
   ProgressBar bar_;
   SimulatedTrials trials_, robust_, fresh_;
-  VariedTrials varied_trials_;
   Search search_;
   std::vector<Settings> found_{};  // the finalists
   const Variation* parting_ = nullptr;

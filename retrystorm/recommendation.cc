@@ -52,29 +52,20 @@ std::size_t changes_in(const Settings& settings) {
 
 }  // namespace
 
-VariedTrials::VariedTrials(SimulatedTrials& seen, SimulatedTrials& varied,
-                           const std::vector<Variation>& variations,
-                           const std::vector<StudyDisturbance>& varied_situations)
-    : seen_(seen), varied_(varied), variations_(variations), situations_(varied_situations) {}
-
-bool VariedTrials::run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) {
-  return seen_.run(all, situation, until);
-}
-
 // Few runs: in most variations all of them are down, or none.
-bool VariedTrials::vary(const std::vector<Settings>& all) {
+bool Recommendation::vary(const std::vector<Settings>& all) {
   constexpr std::size_t kRuns = 3;
   for (const Variation& variation : variations_) {
     if (!variation.decides) continue;
-    for (std::size_t i = 0; i < situations_.size(); ++i) {
-      if (situations_[i].title == variation.title && !varied_.run(all, i, kRuns)) return false;
+    for (std::size_t i = 0; i < varied_.size(); ++i) {
+      if (varied_[i].title == variation.title && !robust_.run(all, i, kRuns)) return false;
     }
   }
   return true;
 }
 
-Standing VariedTrials::standing(const Settings& settings) const {
-  Standing standing = seen_.standing(settings);
+Standing Recommendation::standing(const Settings& settings) const {
+  Standing standing = trials_.standing(settings);
   standing.fragile = static_cast<std::size_t>(
       std::count_if(variations_.begin(), variations_.end(), [&](const Variation& each) {
         const DownRuns worst = worst_of(settings, each);
@@ -83,22 +74,22 @@ Standing VariedTrials::standing(const Settings& settings) const {
   return standing;
 }
 
-DownRuns VariedTrials::worst_of(const Settings& settings, const Variation& variation) const {
-  const Standing standing = varied_.standing(settings);
+DownRuns Recommendation::worst_of(const Settings& settings, const Variation& variation) const {
+  const Standing standing = robust_.standing(settings);
   DownRuns worst;
-  for (std::size_t i = 0; i < situations_.size(); ++i) {
-    if (situations_[i].title != variation.title || standing.down[i].runs == 0) continue;
+  for (std::size_t i = 0; i < varied_.size(); ++i) {
+    if (varied_[i].title != variation.title || standing.down[i].runs == 0) continue;
     if (worst.runs == 0 || standing.down[i].hits > worst.hits) worst = standing.down[i];
   }
   return worst;
 }
 
-std::optional<Duration> VariedTrials::back_of(const Settings& settings,
-                                              const Variation& variation) const {
+std::optional<Duration> Recommendation::back_of(const Settings& settings,
+                                                const Variation& variation) const {
   Duration longest{0};
-  for (std::size_t i = 0; i < situations_.size(); ++i) {
-    if (situations_[i].title != variation.title) continue;
-    const std::vector<RunResult>& runs = varied_.runs(settings, i);
+  for (std::size_t i = 0; i < varied_.size(); ++i) {
+    if (varied_[i].title != variation.title) continue;
+    const std::vector<RunResult>& runs = robust_.runs(settings, i);
     if (runs.empty()) return std::nullopt;
     const auto back = summarize(runs).recovery_p90;
     if (!back) return std::nullopt;
@@ -124,9 +115,8 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
       trials_(trials(question_.situations, question_.claims, 0)),
       robust_(trials(varied_, no_claims_, kRobustSeeds)),
       fresh_(trials(question_.situations, question_.claims, kFreshSeeds)),
-      varied_trials_(trials_, robust_, variations_, varied_),
-      search_(space_.knobs(), varied_trials_, question_.situations.size(), question_.down.bound,
-              plan_, study_.seed()) {
+      search_(space_.knobs(), *this, question_.situations.size(), question_.down.bound, plan_,
+              study_.seed()) {
   std::vector<std::size_t> outages(question_.outages);
   std::iota(outages.begin(), outages.end(), std::size_t{0});
   std::vector<std::string> set_here = kSetByDisturbances;
@@ -158,7 +148,7 @@ std::size_t Recommendation::expected_runs() const {
 
 std::size_t Recommendation::down_when_varied(const Settings& settings) const {
   std::size_t hits = 0;
-  for (const Variation& each : variations_) hits += varied_trials_.worst_of(settings, each).hits;
+  for (const Variation& each : variations_) hits += worst_of(settings, each).hits;
   return hits;
 }
 
@@ -169,7 +159,7 @@ const Variation* Recommendation::parting(const std::vector<Settings>& all) const
     if (!each.decides) continue;
     Duration least = Duration::max(), longest{0};
     for (const Settings& settings : all) {
-      const auto back = varied_trials_.back_of(settings, each);
+      const auto back = back_of(settings, each);
       if (!back) continue;  // down there, which counts for more
       least = std::min(least, *back);
       longest = std::max(longest, *back);
@@ -195,22 +185,21 @@ std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
   // What stays up in the most variations, and of this the plainest that hardly costs more.
   const auto cost_of = [&](const Settings& each) {
     constexpr double kPerSecond = 0.001;  // as in the trials
-    const auto back = parting_ == nullptr ? std::nullopt : varied_trials_.back_of(each, *parting_);
+    const auto back = parting_ == nullptr ? std::nullopt : back_of(each, *parting_);
     return trials.standing(each).cost() + kPerSecond * to_seconds(back.value_or(Duration::zero()));
   };
   const auto add_plainest = [&] {
     std::size_t fragile = std::numeric_limits<std::size_t>::max();
     double cost = std::numeric_limits<double>::max();
     for (const Settings& each : all) {
-      const std::size_t its = varied_trials_.standing(each).fragile;
+      const std::size_t its = standing(each).fragile;
       if (its < fragile) cost = std::numeric_limits<double>::max();
       fragile = std::min(fragile, its);
       if (its == fragile) cost = std::min(cost, cost_of(each));
     }
     add_best([&](const Settings& each) {
       const double its = cost_of(each);
-      return std::tuple(varied_trials_.standing(each).fragile, its > cost + kSameCost,
-                        changes_in(each), its);
+      return std::tuple(standing(each).fragile, its > cost + kSameCost, changes_in(each), its);
     });
   };
   add_plainest();
@@ -277,11 +266,11 @@ std::vector<Row> Recommendation::rows() const {
       if (i == 1 &&
           (down_when_varied(good[i]) + robust_runs() / 2 < down_when_varied(good.front()) ||
            its.most_attempts + kClearly < ours.most_attempts)) {
-        rows.push_back({std::string(kSafer), good[i]});
+        rows.push_back({"safer", good[i]});
       } else if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
                    return its.attempts + kClearly < fresh_.figures(row.settings).attempts;
                  })) {
-        rows.push_back({std::string(kCheaper), good[i]});
+        rows.push_back({"cheaper", good[i]});
       }
     }
   }
@@ -291,12 +280,14 @@ std::vector<Row> Recommendation::rows() const {
     if (is_certified(each) || each == space_.strategy(0)) continue;
     const bool open = !passes(certificate_, fresh_.standing(each)) &&
                       fresh_.standing(each).most_down() <= certificate_.most_for;
-    rows.push_back({open ? std::string(kUnfinished) + ' ' + std::to_string(++unfinished)
-                         : std::string(kRefused) + ' ' + std::to_string(++refused),
+    rows.push_back({open ? "unfinished " + std::to_string(++unfinished)
+                         : "refused " + std::to_string(++refused),
                     each});
   }
   for (std::size_t i = 0; i < question_.compared; ++i) {
-    if (!is_shown(space_.strategy(i))) rows.push_back({space_.name(i), space_.strategy(i)});
+    if (!is_shown(space_.strategy(i))) {
+      rows.push_back({space_.name(i), space_.strategy(i), false});
+    }
   }
   return rows;
 }

@@ -23,16 +23,6 @@ std::string value_text(const Expectation& claim, double value) {
   return print_number(rounded(value));
 }
 
-// Of a named strategy: its name first, then what differs from it.
-std::vector<std::pair<std::string, std::string>> sorted_settings(const PolicySpace& space,
-                                                                 const Settings& settings) {
-  std::vector<std::pair<std::string, std::string>> all;
-  for (const auto& each : space.settings_of(settings[0])) {
-    all.insert(each.first == "strategy" ? all.begin() : all.end(), each);
-  }
-  return all;
-}
-
 const char* more_or_less(double difference, const char* more, const char* less) {
   return difference > 0 ? more : less;
 }
@@ -46,8 +36,8 @@ Statements Recommendation::why_not(const Row& row, const Settings& recommended) 
     const DownRuns& down = standing.down[i];
     if (down.hits > certificate_.most_for) {
       return {{"setting-down",
-               {{"down", static_cast<double>(down.hits)},
-                {"runs", static_cast<double>(down.runs)},
+               {counted("down", down.hits),
+                counted("runs", down.runs),
                 {"fault", question_.situations[i].title}}}};
     }
   }
@@ -123,11 +113,9 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
           return a.hits < b.hits || (a.hits == b.hits && a.runs > b.runs);
         });
     if (worst->runs == 0) continue;
-    std::vector<std::string> texts{row.name,
-                                   words_of({"of",
-                                             {{"part", static_cast<double>(worst->hits)},
-                                              {"all", static_cast<double>(worst->runs)}}}),
-                                   share_words(greatest_share(worst->hits, worst->runs, misses_))};
+    std::vector<std::string> texts{
+        row.name, words_of({"of", {counted("part", worst->hits), counted("all", worst->runs)}}),
+        share_words(greatest_share(worst->hits, worst->runs, misses_))};
     if (standing.costs.empty()) {
       texts.resize(table.columns.size(), "-");
     } else {
@@ -140,7 +128,7 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
       };
       texts.push_back(time_text(figures.back));
       if (parting_ != nullptr) {
-        texts.push_back(time_text(varied_trials_.back_of(row.settings, *parting_)));
+        texts.push_back(time_text(back_of(row.settings, *parting_)));
       }
       texts.push_back(answered(figures.in_outage[shown]));
       for (const double each : figures.in_errors) texts.push_back(answered(each));
@@ -168,34 +156,31 @@ void Recommendation::print_choice(const Settings& settings) const {
                    {{"what", as_it_is ? space_.name(settings[0]) : settings_text(settings)},
                     {"count", tried}}}},
                  style());
-  std::string full;
-  for (const auto& [name, value] : space_.in_full(settings)) {
-    full += (full.empty() ? "" : "  ") + name + "=" + value;
-  }
-  std::cout << fitted("  ", full, style());
+  std::vector<std::string> full;
+  for (const auto& [name, value] : space_.in_full(settings)) full.push_back(name + "=" + value);
+  std::cout << fitted("  ", list_words(full, "  "), style());
 }
 
 // What is certified holds for what was given only.
 void Recommendation::print_beside(const Settings& recommended, bool complete) const {
-  std::string where;
+  std::vector<std::string> where;
   std::size_t up = 0;
   for (const Variation& variation : variations_) {
-    const DownRuns worst = varied_trials_.worst_of(recommended, variation);
+    const DownRuns worst = worst_of(recommended, variation);
     if (worst.runs > 0 && worst.hits == 0) ++up;
     if (worst.hits == 0) continue;
-    where += (where.empty() ? "" : ", ") + words_of({"variation-down",
-                                                     {{"what", variation.title},
-                                                      {"down", static_cast<double>(worst.hits)},
-                                                      {"runs", static_cast<double>(worst.runs)}}});
+    where.push_back(words_of(
+        {"variation-down",
+         {{"what", variation.title}, counted("down", worst.hits), counted("runs", worst.runs)}}));
   }
   const auto tell = [this](const Statement& what, Tone tone) {
-    std::cout << painted(fitted("  ", words_of(what), style()), tone, style());
+    print_below(std::cout, words_of(what), tone, style());
   };
   if (!complete) return tell({"recommend-interrupted"}, Tone::kDoubt);
   if (where.empty()) {
-    tell({"recommend-varied", {{"count", static_cast<double>(up)}}}, Tone::kPlain);
+    tell({"recommend-varied", {counted("count", up)}}, Tone::kPlain);
   } else {
-    tell({"recommend-varied-down", {{"list", where}}}, Tone::kDoubt);
+    tell({"recommend-varied-down", {{"list", list_words(where)}}}, Tone::kDoubt);
   }
   const ScenarioOptions options = scenario_of(space_.options_of(recommended, question_.given));
   if (const auto length =
@@ -208,18 +193,28 @@ void Recommendation::print_beside(const Settings& recommended, bool complete) co
        Tone::kDim);
 }
 
-// As options, in one line.
-std::string Recommendation::settings_text(const Settings& settings) const {
-  std::string text;
-  if (space_.name(settings[0]) == kYours) {
-    text = kYours;
-  } else {
-    for (const auto& [name, value] : sorted_settings(space_, settings)) {
-      text += (text.empty() ? "--" : " --") + name + '=' + value;
+// Of a named strategy its name first, then what differs from it; and the changes. Yours are known.
+std::vector<std::pair<std::string, std::string>> Recommendation::own_settings(
+    const Settings& settings) const {
+  std::vector<std::pair<std::string, std::string>> all;
+  if (space_.name(settings[0]) != kYours) {
+    for (const auto& each : space_.settings_of(settings[0])) {
+      all.insert(each.first == "strategy" ? all.begin() : all.end(), each);
     }
   }
-  for (const auto& [name, value] : space_.changes(settings)) text += " --" + name + '=' + value;
-  return text;
+  const NamedOptions changes = space_.changes(settings);
+  all.insert(all.end(), changes.begin(), changes.end());
+  return all;
+}
+
+// As options, in one line.
+std::string Recommendation::settings_text(const Settings& settings) const {
+  std::vector<std::string> words;
+  if (space_.name(settings[0]) == kYours) words.emplace_back(kYours);
+  for (const auto& [name, value] : own_settings(settings)) {
+    words.push_back("--" + name + '=' + value);
+  }
+  return list_words(words, " ");
 }
 
 // What stands in the way.
@@ -235,16 +230,15 @@ void Recommendation::print_nearest() const {
     for (std::size_t i = 0; i < standing.down.size(); ++i) {
       if (standing.down[i].hits == 0) continue;
       why.push_back({"setting-down",
-                     {{"down", static_cast<double>(standing.down[i].hits)},
-                      {"runs", static_cast<double>(standing.down[i].runs)},
+                     {counted("down", standing.down[i].hits),
+                      counted("runs", standing.down[i].runs),
                       {"fault", question_.situations[i].title}}});
     }
   }
   print_headline(
       std::cout,
       {Tone::kBad,
-       {"recommend-none",
-        {{"count", static_cast<double>(search_.tried().size())}, {"why", words_of(why)}}}},
+       {"recommend-none", {counted("count", search_.tried().size()), {"why", words_of(why)}}}},
       style());
   if (!ranked.empty()) {
     std::cout << fitted(
@@ -257,12 +251,7 @@ void Recommendation::write(const std::vector<Row>& rows) {
   const auto options_json = [this](const Settings& settings) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     json["strategy"] = space_.name(settings[0]);
-    if (space_.name(settings[0]) != kYours) {
-      for (const auto& [name, value] : sorted_settings(space_, settings)) {
-        json[underscored(name)] = value;
-      }
-    }
-    for (const auto& [name, value] : space_.changes(settings)) json[underscored(name)] = value;
+    for (const auto& [name, value] : own_settings(settings)) json[underscored(name)] = value;
     return json;
   };
   for (const Settings& each : search_.ranked()) {
@@ -300,7 +289,7 @@ void Recommendation::print_best_so_far() const {
   print_headline(std::cout,
                  {Tone::kDoubt,
                   {best.empty() ? "recommend-nothing-yet" : "recommend-best-so-far",
-                   {{"what", best}, {"count", static_cast<double>(search_.tried().size())}}}},
+                   {{"what", best}, counted("count", search_.tried().size())}}},
                  style());
 }
 
@@ -339,10 +328,8 @@ int Recommendation::run() {
   study_.show(table);
   // The others are known by their names.
   for (const Row& row : all) {
-    if (row.name == kSafer || row.name == kCheaper || row.name.starts_with(kRefused) ||
-        row.name.starts_with(kUnfinished)) {
-      std::cout << fitted("  " + row.name + ": ", settings_text(row.settings), style());
-    }
+    if (!row.is_found || row.name == kRecommended) continue;
+    std::cout << fitted("  " + row.name + ": ", settings_text(row.settings), style());
   }
   if (certified) {
     print_beside(all.front().settings, complete);

@@ -56,7 +56,7 @@ Compared asked_for(const Invocation& invocation, const std::string& list) {
   if (!listed && config.count() == 0 && given.contains("growth")) {
     return {.strategies = {{.name = "as given", .settings = given}}, .given = {}};
   }
-  if (listed || config.count() == 0 || overruling_text(given).empty()) {
+  if (listed || config.count() == 0 || overruled(given).empty()) {
     return compared(invocation, list, {}, {});
   }
   NamedOptions typed = given;
@@ -80,6 +80,10 @@ void refuse_of_runs(const std::vector<std::string>& typed) {
     refuse_given(name, "a schedule has the waits before retries, and hedges are none");
   }
   refuse(unused);
+}
+
+std::string shown_text(const Json& value) {
+  return value.is_number_float() ? number_words(value.get<double>()) : cell_text(value);
 }
 
 int schedule(const Invocation& invocation, const ScheduleOptions& options) {
@@ -110,18 +114,20 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
       "wait",
       {"strategy", "attempt", "delay_seconds", "p5", "p50", "p95", "outcome", "elapsed_seconds"},
       files.csv_comment, std::move(files.csv), output.json());
-  Table table{.columns = {{.title = "strategy", .code = true},
-                          {.title = "attempt"},
-                          {.title = "wait, s"},
-                          {.title = "sum, s"}},
-              .rows = {}};
+  // What people see of these columns.
+  std::vector<std::pair<const char*, std::size_t>> shown{
+      {"strategy", 0}, {"attempt", 1}, {"wait, s", 2}, {"sum, s", 7}};
   if (story) {
-    table.columns.push_back({.title = "outcome"});
+    shown.emplace_back("outcome", 6);
   } else {
-    for (const char* title : {"p5", "p50", "p95"}) table.columns.push_back({.title = title});
+    shown.insert(shown.end(), {{"p5", 3}, {"p50", 4}, {"p95", 5}});
+  }
+  Table table;
+  for (const auto& [title, column] : shown) {
+    table.columns.push_back({.title = title, .code = column == 0});
   }
   std::string warnings;
-  std::string ended;  // the strategies with fewer waits than asked for
+  std::vector<std::string> ended;  // the strategies with fewer waits than asked for
   for (std::size_t i = 0; i < each.size() && !output.interrupted(); ++i) {
     const WorkloadOptions& workload = each[i].workload;
     const std::string& name = asked.strategies[i].name;
@@ -130,36 +136,31 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
          scheduled_waits(workload.retry, workload.think_time, seed, options.waits, story,
                          options.attempt_takes.value_or(Duration::zero()))) {
       ++attempt;
-      const double wait = to_seconds(one.wait);
-      std::vector<Json> values{name, attempt, wait};
-      std::vector<std::string> texts{name, std::to_string(attempt), number_words(wait),
-                                     number_words(to_seconds(one.until))};
+      const auto& spread = one.spread;
+      std::vector<Json> values{name, attempt, to_seconds(one.wait)};
       for (std::size_t p = 0; p < ScheduledWait::kShares.size(); ++p) {
-        const Json share = one.spread ? Json(to_seconds((*one.spread)[p])) : Json(nullptr);
-        values.push_back(share);
-        if (!story) texts.push_back(one.spread ? number_words(share.get<double>()) : "");
+        values.push_back(spread ? Json(to_seconds((*spread)[p])) : Json());
       }
-      const char* const outcome = one.failed ? "failure" : "success";
-      values.push_back(story ? Json(outcome) : Json(nullptr));
+      values.push_back(story ? Json(one.failed ? "failure" : "success") : Json());
       values.emplace_back(to_seconds(one.until));
-      if (story) texts.emplace_back(outcome);
       rows.write(values);
-      table.rows.push_back(texts);
+      auto& texts = table.rows.emplace_back();
+      for (const auto& [title, column] : shown) texts.push_back(shown_text(values[column]));
     }
     for (const Statement& warning : warnings_of(workload.retry)) {
       warnings += fitted(name + ": warning: ", words_of(warning), style_of(1));
     }
     if (attempt < options.waits) {
-      ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);
-      if (workload.retry.hedge.any())
-        ended += ", beside its hedges, which are no retries (--hedge-max)";
+      ended.push_back(
+          words_of({workload.retry.hedge.any() ? "schedule-end-hedged" : "schedule-end",
+                    {{"strategy", name}, {"end", end_of_schedule(workload.retry, attempt)}}}));
     }
   }
   write_markdown(files.markdown, table);
   print_overruling(asked.given);
   print(std::cout, table);
   std::cout << warnings;
-  if (!ended.empty()) say({"schedule-ended", {{"list", ended}}});
+  if (!ended.empty()) say({"schedule-ended", {{"list", list_words(ended)}}});
   return output.finish();
 }
 

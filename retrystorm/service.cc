@@ -13,6 +13,7 @@
 #include "retrystorm/commands.h"
 #include "retrystorm/known_service.h"
 #include "retrystorm/study_command.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -76,70 +77,70 @@ std::string rough_percent(double share) {
   return percent(share, share < 0.1 ? 1 : 0);
 }
 
+std::string time_text(Duration time) {
+  return format_duration(rounded_time(time));
+}
+
 // The settings, with how each was found and what stays a guess.
 std::string service_text(const KnownService& known, const EstimatedService& service, bool guessed) {
-  const std::string mean = format_duration(rounded_time(service.mean));
-  const std::string variation = fixed(service.variation, 3);
-  const double per_worker = 1 / to_seconds(service.mean);
   const double is_used = service.busy / static_cast<double>(service.workers);
   const double used = known.workers > 0 ? is_used : known.used;
   // Of one worker, the least, much less may be busy than was given.
   const bool fits = known.workers > 0 || service.workers > 1;
+  const double less = used * 0.8, more = std::min(used * 1.2, 0.99);
   const auto workers_at = [&service](double use) {
     return std::to_string(static_cast<std::size_t>(std::round(service.busy / use)));
   };
   constexpr std::size_t kBacklog = 256;
-  const double drained =
-      static_cast<double>(kBacklog) / (static_cast<double>(service.workers) * per_worker);
-  std::string text = "# A service: " + print_number(known.rate) + "/s, p50 " +
-                     format_duration(rounded_time(known.p50)) + ", p99 " +
-                     format_duration(rounded_time(known.p99)) + ", " +
-                     rough_percent(fits ? used : is_used) + " used\nservice = workers\n";
-  text += "# sigma = ln(p99 / p50) / 2.326 = " + fixed(service.sigma, 3) +
-          "; CV = sqrt(e^(sigma^2) - 1) = " + variation +
-          "\n# mean = " + (known.mean ? "sum / count of the histogram" : "p50 e^(sigma^2 / 2)") +
-          " = " + mean + "\nservice-time = lognormal:" + mean + ':' +
-          print_spread(std::round(1000 * service.variation) / 1000) + '\n';
-  text += "# Little: rate x mean = " + fixed(service.busy, 1) + " workers are busy, which are " +
-          rough_percent(is_used) + " of\nworkers = " + std::to_string(service.workers) +
-          (known.accepts.empty() ? "\n" : "\naccepts = " + known.accepts + '\n');
-  text += "# Requests come whatever the service does.\narrivals = open\nrate = " +
-          print_number(known.rate) + "\n#\n# What stays a guess, and how much it matters:\n";
-  if (guessed) {
-    text +=
-        "# - the spread: with one percentile, times with a CV of 0.5 are taken (p99 = 3 x p50); give\n"
-        "#   --p50 and --p99\n";
-  }
-  const double less = used * 0.8, more = std::min(used * 1.2, 0.99);
-  if (!fits) {
-    text += "# - the use: a service has at least one worker, which this load keeps " +
-            rough_percent(is_used) + " busy, not " + rough_percent(used) + '\n';
-  } else if (known.workers == 0) {
-    text +=
-        "# - the use: with " + rough_percent(less) + " there would be " + workers_at(less) +
-        " workers, with " + rough_percent(more) + ' ' + workers_at(more) +
-        ".\n#   n attempts a request can hold a storm where more than 1/n is used\n#   (n = 3: 33 "
-        "%)\n";
-  }
-  text +=
-      "# - the shape: times with the same percentiles may be alike but for a few long ones\n"
-      "#   (bimodal:" +
-      format_duration(rounded_time(known.p50)) +
-      ":0.02:" + format_duration(rounded_time(known.p99)) + "); whether hedges pay depends on it\n";
-  text += "# - the times hold the wait for a worker, too: " + rough_percent(service.waits) +
-          " of the requests wait (Erlang C)" +
-          (service.waits > 0.1 ? ",\n#   so a worker takes less time than this says" : "") + '\n';
-  text += "# - the backlog: --backlog is " + std::to_string(kBacklog) + ", " +
-          format_duration(rounded_time(from_seconds(drained))) +
-          " of work; ask what your server listens with\n";
-  text += "# - the callers' timeout: --timeout is " + format_duration(WorkloadOptions().timeout) +
-          "; after theirs they give up and retry\n";
-  if (known.accepts.empty()) {
-    text += "# - whether it accepts more than it serves: php-fpm does not (accepts = when-free)\n";
-  }
-  text +=
-      "# - what is limited: workers that each take one request. Where all become slower "
-      "together\n#   (locks, a database), --service=curve is nearer\n";
+  const double drained = static_cast<double>(kBacklog) * to_seconds(service.mean) /
+                         static_cast<double>(service.workers);
+  const std::vector<StatementValue> values{{"rate", print_number(known.rate)},
+                                           {"p50", time_text(known.p50)},
+                                           {"p99", time_text(known.p99)},
+                                           {"used", rough_percent(fits ? used : is_used)},
+                                           {"busy_share", rough_percent(is_used)},
+                                           {"given", rough_percent(used)},
+                                           {"sigma", fixed(service.sigma, 3)},
+                                           {"variation", fixed(service.variation, 3)},
+                                           {"mean", time_text(service.mean)},
+                                           {"busy", fixed(service.busy, 1)},
+                                           {"less", rough_percent(less)},
+                                           {"less_workers", workers_at(less)},
+                                           {"more", rough_percent(more)},
+                                           {"more_workers", workers_at(more)},
+                                           {"waits", rough_percent(service.waits)},
+                                           {"backlog", std::to_string(kBacklog)},
+                                           {"drained", time_text(from_seconds(drained))},
+                                           {"timeout", format_duration(WorkloadOptions().timeout)}};
+  std::string text;
+  const auto say = [&](std::string_view id) {
+    const std::string words = words_of({id, values});
+    for (const std::string_view line : split(words, '\n')) text.append("# ").append(line) += '\n';
+  };
+  const auto set = [&text](const std::string& name, const std::string& value) {
+    text += name + " = " + value + '\n';
+  };
+  say("service-title");
+  set("service", "workers");
+  say(known.mean ? "service-formula-measured" : "service-formula");
+  set("service-time", "lognormal:" + time_text(service.mean) + ':' +
+                          print_spread(std::round(1000 * service.variation) / 1000));
+  say("service-little");
+  set("workers", std::to_string(service.workers));
+  if (!known.accepts.empty()) set("accepts", known.accepts);
+  say("service-open");
+  set("arrivals", "open");
+  set("rate", print_number(known.rate));
+  text += "#\n";
+  say("service-guesses");
+  if (guessed) say("service-spread");
+  if (!fits || known.workers == 0) say(fits ? "service-use" : "service-one-worker");
+  say("service-shape");
+  say(service.waits > 0.1 ? "service-waits-long" : "service-waits");
+  say("service-backlog");
+  say("service-timeout");
+  if (known.accepts.empty()) say("service-accepts");
+  say("service-limited");
   return text;
 }
 

@@ -12,6 +12,7 @@
 #include "common/cli/options.h"
 #include "model/run/workload.h"
 #include "retrystorm/policy_files.h"
+#include "study/cell_answer.h"
 #include "study/cells.h"
 #include "study/judged_runs.h"
 
@@ -84,10 +85,7 @@ void add_strategy_arguments(CLI::App& app) {
 }
 
 NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>& own) {
-  ScenarioOptions scenario;
-  OptionList list;
-  declare_options(list, scenario);
-  NamedOptions given = given_options(app, list);
+  NamedOptions given = given_options(app, ListedScenario().list);
   given.erase("seed");
   for (const char* each : {"chain", "topology"}) {
     if (given.contains(each)) {
@@ -137,11 +135,8 @@ Compared compared(const Invocation& invocation, const std::string& list,
   Compared result{.strategies = {}, .given = given_to_study(invocation.app, own)};
   if (list.empty() && find_option(invocation.app, "strategies")->count() == 0) return result;
   const std::string listed = listed_strategies(invocation, list, result.given);
-  ScenarioOptions scenario;
-  OptionList options;
-  declare_options(options, scenario);
   try {
-    result.strategies = parse_strategies(options, listed);
+    result.strategies = parse_strategies(ListedScenario().list, listed);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string("--strategies: ") + error.what());
   }
@@ -156,10 +151,7 @@ Compared compared(const Invocation& invocation, const std::string& list,
 
 void print_overruling(const NamedOptions& given, const std::vector<ListedStrategy>& strategies,
                       const std::string& whose) {
-  for (const std::string& text : {overruling_text(given, whose), brought_text(strategies, given),
-                                  left_text(strategies, given)}) {
-    if (!text.empty()) std::cout << fitted("", text, style_of(STDOUT_FILENO));
-  }
+  for (const Statement& each : overruled(given, strategies, whose)) say(each);
 }
 
 void add_picture_data(CLI::App& app, std::string& folder) {

@@ -87,7 +87,7 @@ std::string defaults_that_matter(const Invocation& invocation, const ScenarioOpt
   const bool frozen = run.timeline.outage.kind == Disturbance::Kind::kFreeze &&
                       run.outage_length() > Duration::zero();
   if (!given("backlog") && frozen && !run.graph.on()) {
-    all.push_back({"default-backlog", {{"backlog", static_cast<double>(run.service.backlog)}}});
+    all.push_back({"default-backlog", {counted("backlog", run.service.backlog)}});
   }
   if (!given("replicas") && !run.graph.on()) all.push_back({"default-replicas", {}});
   if (!given("connections") && !workload.connections.kept()) {

@@ -31,7 +31,7 @@ void print_trial(const AnswerTrials::Outcome& outcome, std::string& last, const 
   last = how;
   Statement note{outcome.edge ? "trial-note-edge" : "trial-note",
                  {{"note", words_of(outcome.trial.note)}}};
-  if (outcome.edge) note.values.push_back({"edge", static_cast<double>(*outcome.edge)});
+  if (outcome.edge) note.values.push_back(counted("edge", *outcome.edge));
   const Tone tone = outcome.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt;
   constexpr std::size_t kOption = 16;
   std::string what = what_of(outcome.trial);
@@ -130,9 +130,8 @@ void ManyAnswers::tell(const std::map<std::size_t, AnsweredCell>& cells, bool co
   }
   tell_rows(cells, rows, complete);
   print_dim(std::cout,
-            left_out > 0
-                ? words_of({"below-rows-left-out", {{"count", static_cast<double>(left_out)}}})
-                : words_of("below-rows"),
+            left_out > 0 ? words_of({"below-rows-left-out", {counted("count", left_out)}})
+                         : words_of("below-rows"),
             style_);
 }
 
@@ -198,7 +197,7 @@ void ManyAnswers::tell_one(const AnsweredCell& cell) const {
   std::string last;
   std::size_t lines = 0;
   // Load and capacity that do the same are one line.
-  const bool both = turned.size() == 2 && words_of(turned[0].how) == words_of(turned[1].how);
+  const bool both = turned.size() == 2 && turned[0].how == turned[1].how;
   for (const AnswerTrials::Outcome& each : turned) {
     if (both && &each != &turned.front()) continue;
     AnswerTrials::Outcome told = each;
@@ -268,7 +267,7 @@ void ManyAnswers::tell_help(const ScenarioOptions& options, const NamedOptions& 
     Statement tried{beside ? "try-also" : "try",
                     {{"what", what},
                      {"down", 0.0},
-                     {"runs", static_cast<double>(helped->decided())},
+                     counted("runs", helped->decided()),
                      {"also", turned ? "with " + what_of(worst->trial) : ""}}};
     std::string text = words_of(tried);
     const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
@@ -360,8 +359,7 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells,
     }
   }
   if (tries && cells.size() > kMostRows) {
-    print_dim(std::cout, words_of({"rows-not-tried", {{"most", static_cast<double>(kMostRows)}}}),
-              style_);
+    print_dim(std::cout, words_of({"rows-not-tried", {counted("most", kMostRows)}}), style_);
   }
 }
 

@@ -155,10 +155,12 @@ class ValueSearch {
       const Duration enough = std::min(result.to_watch.value_or(observed), kLongest);
       if (may_observe_ && tried.finding() == Finding::kUndecided && enough > observed) {
         given_["observe"] = format_duration(enough);
-        std::cout << scale_.name << '=' << value << ": " << result.recovering << " of "
-                  << result.runs
-                  << " runs still recovering: from here on --observe=" << given_["observe"]
-                  << std::endl;
+        say({"search-longer",
+             {{"value", scale_.name + '=' + value},
+              counted("open", result.recovering),
+              counted("runs", result.runs),
+              {"observe", given_["observe"]}}});
+        std::cout << std::flush;
         continue;
       }
       write_tried(tried);
@@ -260,8 +262,8 @@ class ValueSearch {
     }
     print_dim(std::cout,
               words_of({"below-search",
-                        {{"values", static_cast<double>(limit.values)},
-                         {"runs", static_cast<double>(limit.runs)},
+                        {counted("values", limit.values),
+                         counted("runs", limit.runs),
                          {"seed", std::to_string(study_->seed())}}}),
               style);
     if (options_.look.verbose && limit.beside && limit.beside->finding() == Finding::kUndecided) {

@@ -91,6 +91,32 @@ bool Simulation::fails_for_ever() const {
          kFree + each_second * to_seconds(scenario_.length);
 }
 
+namespace {
+
+// With what the windows do not show: how the run ended, and what a look at it would say.
+Recovery judged_recovery(Recovery recovery, const Scenario& scenario,
+                         const std::optional<JobResult>& job, bool cut, Duration elapsed) {
+  if (recovery.to_watch) {
+    recovery.causes.push_back({"watch-until", {{"until", brief_duration(*recovery.to_watch)}}});
+  }
+  if (loses_connections(scenario) && recovery.verdict == Verdict::kUndecided) {
+    recovery.causes.push_back({"see-reconnect", {}});
+  }
+  if (cut) {
+    recovery.verdict = scenario.outage_at ? Verdict::kUndecided : Verdict::kNoOutage;
+    recovery.to_watch.reset();
+    recovery.causes = {{"cut", {{"at", brief_duration(elapsed)}}}};
+  }
+  if (job && job->makespan && scenario.outage_at && *job->makespan < *scenario.outage_at) {
+    recovery.verdict = Verdict::kUndecided;
+    recovery.outage_failed = true;
+    recovery.causes = {{"job-done-before", {}}};
+  }
+  return recovery;
+}
+
+}  // namespace
+
 SimulationResult Simulation::run(const std::function<bool()>& stop) {
   bool cut = false;
   const std::function<bool()> ends = [this, &stop, &cut] {
@@ -149,24 +175,9 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
 
   if (loop_.now() >= end_) control(loop_.now());  // what was due beside the last event
   const TimePoint now = loop_.now();
-  Recovery recovery = recorder_.end(now, totals(), hosts_.waiting());
-  if (recovery.to_watch) {
-    recovery.causes.push_back({"watch-until", {{"until", brief_duration(*recovery.to_watch)}}});
-  }
-  if (reconnects_ && recovery.verdict == Verdict::kUndecided) {
-    recovery.causes.push_back({"see-reconnect", {}});
-  }
-  if (cut) {
-    recovery.verdict = scenario_.outage_at ? Verdict::kUndecided : Verdict::kNoOutage;
-    recovery.to_watch.reset();
-    recovery.causes = {{"cut", {{"at", brief_duration(now - TimePoint{})}}}};
-  }
   const std::optional<JobResult> job = clients_.job_result(now);
-  if (job && job->makespan && scenario_.outage_at && *job->makespan < *scenario_.outage_at) {
-    recovery.verdict = Verdict::kUndecided;
-    recovery.outage_failed = true;
-    recovery.causes = {{"job-done-before", {}}};
-  }
+  Recovery recovery = judged_recovery(recorder_.end(now, totals(), hosts_.waiting()), scenario_,
+                                      job, cut, now - TimePoint{});
   RunLatencies latencies = calls().end(now);  // says what of the counts is left out
   for (const auto& each : others_) latencies += each->calls().end(now);
   SimulationResult result{

@@ -9,10 +9,6 @@
 namespace retrystorm {
 namespace {
 
-StatementValue count(std::string_view name, std::size_t number) {
-  return {name, static_cast<double>(number)};
-}
-
 const PhaseResult& phase_of(const CellResult& cell, RunPhase phase) {
   return cell.phases[static_cast<std::size_t>(phase)];
 }
@@ -42,15 +38,16 @@ std::string list_of(const std::vector<std::string>& names) {
 RunAnswer answer_of(const CellResult& cell, bool turned) {
   const std::size_t decided = cell.decided(), down = cell.down_runs();
   const auto of_runs = [&](std::string_view id, std::string_view name, std::size_t number) {
-    return Statement{id, {count(name, number), count("runs", decided)}};
+    return Statement{id, {counted(name, number), counted("runs", decided)}};
   };
   RunAnswer answer;
   if (cell.has_open_jobs()) {
-    return {Tone::kBad,
-            {"runs-job-open",
-             {count("done", cell.jobs_done), count("runs", cell.jobs), {"time", *cell.observed}}}};
+    return {
+        Tone::kBad,
+        {"runs-job-open",
+         {counted("done", cell.jobs_done), counted("runs", cell.jobs), {"time", *cell.observed}}}};
   }
-  if (decided == 0) return {Tone::kDoubt, {"runs-undecided", {count("runs", cell.runs)}}};
+  if (decided == 0) return {Tone::kDoubt, {"runs-undecided", {counted("runs", cell.runs)}}};
   if (!cell.had_outage()) {
     if (down > 0) return {Tone::kBad, of_runs("runs-down-by-themselves", "down", down)};
     const double success = cell.success_share;
@@ -82,7 +79,7 @@ RunAnswer answer_of(const CellResult& cell, bool turned) {
 Statements remarks_of(const CellResult& cell) {
   Statements all;
   const auto of_runs = [&](std::string_view id, std::size_t number) {
-    all.push_back({id, {count("count", number), count("runs", cell.runs)}});
+    all.push_back({id, {counted("count", number), counted("runs", cell.runs)}});
   };
   if (cell.has_open_jobs()) {
     all.push_back({"remark-calls", {{"done", cell.calls_done}, {"calls", cell.calls}}});
@@ -135,7 +132,7 @@ std::string down_words(const CellResult& cell) {
   if (!cell.unsettled().empty()) return words_of("not-decided");
   if (cell.decided() == 0) return "-";
   if (cell.down_runs() == 0) return "0";
-  return words_of({"of", {count("part", cell.down_runs()), count("all", cell.decided())}});
+  return words_of({"of", {counted("part", cell.down_runs()), counted("all", cell.decided())}});
 }
 
 namespace {
@@ -354,7 +351,7 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
   } else if (count_down > 0 && count_down <= 4) {
     all.push_back({"rows-down", {{"rows", list_of(down)}}});
   } else if (count_down > 0) {
-    all.push_back({"rows-many-down", {count("down", count_down), count("rows", rows.size())}});
+    all.push_back({"rows-many-down", {counted("down", count_down), counted("rows", rows.size())}});
   }
   if (!sometimes.empty() && sometimes.size() <= 4) {
     all.push_back({"rows-sometimes-down", {{"rows", list_of(sometimes)}}});
@@ -380,7 +377,7 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
   if (none_down && most_runs > 0) {
     all.push_back(
         {"zero-may-be",
-         {count("runs", most_runs), {"share", ShareOf{wilson_interval(0, most_runs).high}}}});
+         {counted("runs", most_runs), {"share", ShareOf{wilson_interval(0, most_runs).high}}}});
   }
   for (const Statement& each : rows.empty() ? Statements() : remarks_of(rows.front().result)) {
     const bool common =

@@ -5,59 +5,47 @@
 
 #include "model/retry/retry_settings.h"
 #include "study/strategy_list.h"
+#include "words/words.h"
 
 namespace retrystorm {
 
-std::string overruling_text(const NamedOptions& given, const std::string& whose) {
+Statements overruled(const NamedOptions& given, const std::vector<ListedStrategy>& strategies,
+                     const std::string& whose) {
   RetrySettings settings;
   OptionList of_strategy;
   declare_options(of_strategy, settings);
-  std::string text;
+  std::vector<std::string> overriding, brought, left;
   for (const Option& option : of_strategy.all()) {
     const auto found = given.find(option.name);
     if (option.name == "strategy" || found == given.end()) continue;
-    text += (text.empty() ? whose + " with " : ", ") + option.name + '=' + found->second;
+    overriding.push_back(option.name + '=' + found->second);
   }
-  return text;
-}
-
-namespace {
-
-// "mine.ini has arrivals=open, rate=190; ...": what files of settings set besides a policy, and that is, or is not, in
-// force beside what was given.
-std::string besides_a_policy(const std::vector<ListedStrategy>& strategies,
-                             const NamedOptions& given, bool in_force) {
-  RetrySettings settings;
-  OptionList of_strategy;
-  declare_options(of_strategy, settings);
-  std::string text;
   for (const ListedStrategy& each : strategies) {
     if (!each.settings) continue;
     NamedOptions with = given;
     set_strategy(with, each);
-    std::string list;
+    std::vector<std::string> in_force, not_in_force;
     for (const auto& [name, value] : *each.settings) {
       if (of_strategy.find(name) != nullptr) continue;
       const auto found = given.find(name);
-      const bool same = found != given.end() && found->second == value;
+      if (found != given.end() && found->second == value) continue;
       const bool holds = found == given.end() && with.contains(name);
-      if (!same && holds == in_force) list += (list.empty() ? "" : ", ") + name + '=' + value;
+      (holds ? in_force : not_in_force).push_back(name + '=' + value);
     }
-    if (!list.empty()) text += (text.empty() ? "" : "; ") + each.name + " has " + list;
+    const auto add = [&each](std::vector<std::string>& all, const std::vector<std::string>& list) {
+      if (list.empty()) return;
+      all.push_back(words_of({"file-has", {{"file", each.name}, {"list", list_words(list)}}}));
+    };
+    add(brought, in_force);
+    add(left, not_in_force);
   }
-  return text;
-}
-
-}  // namespace
-
-std::string brought_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
-  const std::string text = besides_a_policy(strategies, given, true);
-  return text.empty() ? "" : "more than a policy: " + text;
-}
-
-std::string left_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
-  const std::string text = besides_a_policy(strategies, given, false);
-  return text.empty() ? "" : "not used, as what you gave holds: " + text;
+  Statements all;
+  if (!overriding.empty()) {
+    all.push_back({"overriding", {{"whose", whose}, {"list", list_words(overriding)}}});
+  }
+  if (!brought.empty()) all.push_back({"file-brings", {{"list", list_words(brought, "; ")}}});
+  if (!left.empty()) all.push_back({"file-not-used", {{"list", list_words(left, "; ")}}});
+  return all;
 }
 
 NamedOptions with_values(const NamedOptions& given, const Grid& grid,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/statement.h"
 #include "study/named_options.h"
 #include "study/strategy_list.h"
 #include "study/sweep.h"
@@ -21,17 +22,10 @@ NamedOptions with_values(const NamedOptions& given, const Grid& grid,
 ScenarioOptions cell_options(const NamedOptions& given, const Grid& grid,
                              const std::vector<std::string>& values);
 
-// "every strategy with jitter=full, ...": the given options that override those of each strategy
-// that is compared. Empty if there are none.
-std::string overruling_text(const NamedOptions& given, const std::string& whose = "every strategy");
-
-// "more than a policy: mine.ini has arrivals=open, rate=190": what files of settings set besides a policy, unless it
-// was given. Empty if nothing.
-std::string brought_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
-
-// "not used, as what you gave holds: mine.ini has rate=190": what they set besides a policy, and was given with another
-// value. Empty if nothing.
-std::string left_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
+// The given options that override those of each strategy that is compared; what files of settings among the strategies
+// set besides a policy, unless it was given; and what they set besides, and was given with another value.
+Statements overruled(const NamedOptions& given, const std::vector<ListedStrategy>& strategies = {},
+                     const std::string& whose = "every strategy");
 
 // Checks the values of each axis before anything runs. Throws std::invalid_argument with a readable
 // message.

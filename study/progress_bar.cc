@@ -22,15 +22,15 @@ void ProgressBar::see(const RunResult& run) {
   const Duration left =
       std::chrono::ceil<std::chrono::seconds>(scale(elapsed, (1 - share) / share));
   draw(words_of({"progress-left",
-                 {{"done", static_cast<double>(done_)},
-                  {"runs", static_cast<double>(runs_)},
-                  {"back", static_cast<double>(back_)},
-                  {"down", static_cast<double>(down_)},
+                 {counted("done", done_),
+                  counted("runs", runs_),
+                  counted("back", back_),
+                  counted("down", down_),
                   {"left", left}}}));
 }
 
 void ProgressBar::see_trial() {
-  draw(words_of({"trials-progress", {{"done", static_cast<double>(++trials_)}}}));
+  draw(words_of({"trials-progress", {counted("done", ++trials_)}}));
 }
 
 void ProgressBar::draw(const std::string& line) {

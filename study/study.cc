@@ -201,9 +201,7 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
       assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);
   rows_.add_assumed(assumed);
   if (options_.quiet) return;
-  const Statement runs{line,
-                       {{"rows", static_cast<double>(plan_.cells.size)},
-                        {"runs", static_cast<double>(options_.runs)}}};
+  const Statement runs{line, {counted("rows", plan_.cells.size), counted("runs", options_.runs)}};
   const Style style = style_of(STDERR_FILENO, options_.look.color);
   print_before(std::cerr, words_of(runs), warnings, style);
   if (!plan_.as_they_come && options_.look.verbose && !assumed.empty()) {
@@ -367,8 +365,7 @@ void Study::show(const Table& table, bool as_markdown, bool remarks) {
     const Style style = style_of(STDOUT_FILENO, options_.look.color);
     const std::size_t left_out = print(std::cout, table, options_.look.verbose ? Style() : style);
     if (left_out > 0) {
-      print_dim(std::cout, words_of({"below-table", {{"count", static_cast<double>(left_out)}}}),
-                style);
+      print_dim(std::cout, words_of({"below-table", {counted("count", left_out)}}), style);
     }
   }
   if (remarks) print_remarks(std::cout, written_);

@@ -303,8 +303,8 @@ std::vector<Trial> connections(const AskedRow& asked) {
     if (!is_known && own <= 10'000) {
       With options{{"processes", std::to_string(own)}};
       if (!is_open(asked)) options.emplace_back("pool-size", "1");
-      trials.push_back(with(
-          asked, options, {"if-own-connections", {{"processes", static_cast<double>(processes)}}}));
+      trials.push_back(
+          with(asked, options, {"if-own-connections", {counted("processes", processes)}}));
     }
   } else if (const std::size_t room = 2 * asked.options.service.workers.workers;
              has_timeout(asked) && has_workers(asked) && comes_back(asked) &&
@@ -363,7 +363,7 @@ std::vector<Trial> processes(const AskedRow& asked) {
   for (const std::size_t other : others) {
     if (other == 0 || other > most) continue;
     trials.push_back(with(asked, {{"processes", std::to_string(other)}},
-                          {"if-processes", {{"processes", static_cast<double>(count)}}}));
+                          {"if-processes", {counted("processes", count)}}));
   }
   return trials;
 }
@@ -408,8 +408,7 @@ std::vector<Trial> chains(const AskedRow& asked) {
   for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
     for (const std::size_t workers : {4 * chain[i].workers, chain[i].workers / 4}) {
       if (workers == 0) continue;
-      Trial trial{.what = {"workers-of",
-                           {{"workers", static_cast<double>(workers)}, {"service", chain[i].name}}},
+      Trial trial{.what = {"workers-of", {counted("workers", workers), {"service", chain[i].name}}},
                   .note = {workers > chain[i].workers ? "if-few-workers" : "if-many-workers", {}},
                   .options = asked.options};
       trial.options.graph.chain[i].workers = workers;
@@ -675,7 +674,7 @@ std::string trial_words(const AnswerTrials::Outcome& outcome) {
                  {{"how", words_of(outcome.how)},
                   {"what", what_of(outcome.trial)},
                   {"note", words_of(outcome.trial.note)}}};
-  if (outcome.edge) line.values.push_back({"edge", static_cast<double>(*outcome.edge)});
+  if (outcome.edge) line.values.push_back(counted("edge", *outcome.edge));
   return words_of(line);
 }
 

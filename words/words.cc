@@ -401,6 +401,13 @@ constexpr Row kRows[] = {
         "{case} comes back in all runs without any remedy: there is nothing to remedy"},
     Row{"strategies-none-down",
         "None stays down after a freeze, so they stand by what is answered. What parts them is more load ({option})."},
+    Row{"overriding", "{whose} with {list}"},
+    Row{"file-brings", "more than a policy: {list}"},
+    Row{"file-has", "{file} has {list}"},
+    Row{"file-not-used", "not used, as what you gave holds: {list}"},
+    Row{"schedule-end", "{strategy} {end}"},
+    Row{"schedule-end-hedged",
+        "{strategy} {end}, beside its hedges, which are no retries (--hedge-max)"},
     Row{"schedule-ended", "no more waits, for a request is given up: {list}"},
     Row{"remedies-back-after", "\"back after\" counts from the end of the outage"},
     Row{"remedies-back-after-usual",
@@ -476,6 +483,7 @@ constexpr Row kRows[] = {
     Row{"more-notes", "{count} more note{s}: -v   --explain WORD says more of a word in brackets"},
     Row{"of-policy", "{policy}: {answer}"},
     // A policy as a file of another program: policies/export.cc
+    Row{"export-differs", "not the same: {what}"},
     Row{"export-internal",
         "INTERNAL stands for the 500 of retry-on, but gRPC gives it for faults that stay, too: keep it only if your "
         "service answers so when a retry may succeed"},
@@ -548,6 +556,43 @@ constexpr Row kRows[] = {
     Row{"setting-same", "nothing tells them apart"},
     Row{"setting-sooner", "back {time} sooner"},
     Row{"variation-down", "{what} ({down} of {runs})"},
+    // A service in a settings file, of which these are the comments: retrystorm/service.cc
+    Row{"service-accepts",
+        "- whether it accepts more than it serves: php-fpm does not (accepts = when-free)"},
+    Row{"service-backlog",
+        "- the backlog: --backlog is {backlog}, {drained} of work; ask what your server listens with"},
+    Row{"service-formula",
+        "sigma = ln(p99 / p50) / 2.326 = {sigma}; CV = sqrt(e^(sigma^2) - 1) = {variation}\n"
+        "mean = p50 e^(sigma^2 / 2) = {mean}"},
+    Row{"service-formula-measured",
+        "sigma = ln(p99 / p50) / 2.326 = {sigma}; CV = sqrt(e^(sigma^2) - 1) = {variation}\n"
+        "mean = sum / count of the histogram = {mean}"},
+    Row{"service-guesses", "What stays a guess, and how much it matters:"},
+    Row{"service-limited",
+        "- what is limited: workers that each take one request. Where all become slower together\n"
+        "  (locks, a database), --service=curve is nearer"},
+    Row{"service-little",
+        "Little: rate x mean = {busy} workers are busy, which are {busy_share} of"},
+    Row{"service-one-worker",
+        "- the use: a service has at least one worker, which this load keeps {busy_share} busy, not {given}"},
+    Row{"service-open", "Requests come whatever the service does."},
+    Row{"service-shape",
+        "- the shape: times with the same percentiles may be alike but for a few long ones\n"
+        "  (bimodal:{p50}:0.02:{p99}); whether hedges pay depends on it"},
+    Row{"service-spread",
+        "- the spread: with one percentile, times with a CV of 0.5 are taken (p99 = 3 x p50); give\n"
+        "  --p50 and --p99"},
+    Row{"service-timeout",
+        "- the callers' timeout: --timeout is {timeout}; after theirs they give up and retry"},
+    Row{"service-title", "A service: {rate}/s, p50 {p50}, p99 {p99}, {used} used"},
+    Row{"service-use",
+        "- the use: with {less} there would be {less_workers} workers, with {more} {more_workers}.\n"
+        "  n attempts a request can hold a storm where more than 1/n is used\n  (n = 3: 33 %)"},
+    Row{"service-waits",
+        "- the times hold the wait for a worker, too: {waits} of the requests wait (Erlang C)"},
+    Row{"service-waits-long",
+        "- the times hold the wait for a worker, too: {waits} of the requests wait (Erlang C),\n"
+        "  so a worker takes less time than this says"},
     // A map: retrystorm/heat_map.cc
     Row{"map-back", "comes back everywhere"},
     Row{"map-down", "stays down everywhere"},
@@ -559,6 +604,9 @@ constexpr Row kRows[] = {
         "{option} {first} to {last} · of {runs} · none is down, ░▒▓ some, █ all, ? not decided · figures: -v"},
     Row{"map-marks-ascii",
         "{option} {first} to {last}; a mark is {runs}: . none down, - + * some, # all, ? not decided; figures: -v"},
+    Row{"map-closed",
+        "{clients} clients that wait for their answers (--clients, --lambda); see also --arrivals=open"},
+    Row{"map-resumed", "{cells} cells of {runs} runs, {missing} to be done"},
     Row{"map-some", "stays down in {down} of {cells} places"},
     Row{"map-stripes",
         "Stripes: 1, 2, ... s after a full accept queue dropped them, the clients' kernels repeat their SYNs, all at "
@@ -576,6 +624,8 @@ constexpr Row kRows[] = {
         "The {kind} {option} at which {claims} holds: {value} ({beside}: {finding})"},
     Row{"search-found-at-end",
         "The {kind} {option} at which {claims} holds: {value}, the {kind} one tried"},
+    Row{"search-longer",
+        "{value}: {open} of {runs} runs still recovering: from here on --observe={observe}"},
     Row{"search-nearest", "the nearest: {what}"},
     Row{"search-needs", "--runs={runs} decides it"},
     Row{"search-none", "No {option} that was tried is such that {claims} holds: {spans}"},

@@ -28,6 +28,10 @@ std::string number_words(double number);
 std::string share_words(double share);
 // "350 ms", "5 s", "1 min 20 s", "2 h 5 min"
 std::string time_words(Duration time);
+// A value that is a number of things.
+inline StatementValue counted(std::string_view name, std::size_t number) {
+  return {name, static_cast<double>(number)};
+}
 // "a, b, c", or with something else between them.
 std::string list_words(const std::vector<std::string>& words, std::string_view between = ", ");
 // "1 run", "100 runs"

@@ -21,11 +21,13 @@ struct ShareOf {
 struct StatementValue {
   std::string_view name;                                    // of a literal
   std::variant<double, ShareOf, Duration, std::string> of;  // a count or a rate, ...
+  bool operator==(const StatementValue&) const = default;
 };
 
 struct Statement {
   std::string_view id{};  // of a literal; a row of words/words.cc
   std::vector<StatementValue> values{};
+  bool operator==(const Statement&) const = default;
 };
 
 using Statements = std::vector<Statement>;

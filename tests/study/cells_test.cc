@@ -11,6 +11,7 @@
 namespace retrystorm {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::StartsWith;
 
 // The value of `name` in the cell of these values.
@@ -48,28 +49,34 @@ TEST(CellOptions, AreAddedToAnOptionThatIsGivenSeveralTimes) {
 }
 
 // Its load and service are not a policy. What was given holds instead.
-TEST(BroughtText, NamesWhatAFileSetsBesidesAPolicy) {
+TEST(Overruled, NamesWhatAFileSetsBesidesAPolicy) {
   const std::vector<ListedStrategy> listed{
       {.name = "fixed"},
       {.name = "mine.ini",
        .settings = NamedOptions{{"max-attempts", "3"}, {"rate", "190"}, {"arrivals", "open"}}},
       {.name = "pol.ini", .settings = NamedOptions{{"jitter", "full"}}}};
-  EXPECT_EQ(brought_text(listed, {}), "more than a policy: mine.ini has arrivals=open, rate=190");
-  EXPECT_EQ(brought_text(listed, {{"rate", "5"}}),
-            "more than a policy: mine.ini has arrivals=open");
-  EXPECT_EQ(brought_text(listed, {{"rate", "5"}, {"arrivals", "open"}}), "");
+  const Statement both{"file-brings", {{"list", "mine.ini has arrivals=open, rate=190"}}},
+      arrivals{"file-brings", {{"list", "mine.ini has arrivals=open"}}},
+      rate{"file-not-used", {{"list", "mine.ini has rate=190"}}};
+  EXPECT_THAT(overruled({}, listed), ElementsAre(both));
+  EXPECT_THAT(overruled({{"rate", "5"}}, listed), ElementsAre(arrivals, rate));
+  EXPECT_THAT(overruled({{"rate", "5"}, {"arrivals", "open"}}, listed), ElementsAre(rate));
 }
 
 // But not what is the same.
-TEST(LeftText, NamesWhatAFileSetsBesidesAPolicyWhereSomethingElseWasGiven) {
+TEST(Overruled, NamesWhatAFileSetsBesidesAPolicyWhereSomethingElseWasGiven) {
   const std::vector<ListedStrategy> listed{
       {.name = "fixed"},
       {.name = "mine.ini",
        .settings = NamedOptions{{"max-attempts", "3"}, {"rate", "190"}, {"timeout", "1s"}}}};
-  EXPECT_EQ(left_text(listed, {{"max-attempts", "5"}}), "");
-  EXPECT_EQ(left_text(listed, {{"rate", "190"}}), "");
-  EXPECT_EQ(left_text(listed, {{"rate", "5"}, {"timeout", "1s"}}),
-            "not used, as what you gave holds: mine.ini has rate=190");
+  const Statement overriding{"overriding",
+                             {{"whose", "every strategy"}, {"list", "max-attempts=5"}}},
+      both{"file-brings", {{"list", "mine.ini has rate=190, timeout=1s"}}},
+      timeout{"file-brings", {{"list", "mine.ini has timeout=1s"}}},
+      rate{"file-not-used", {{"list", "mine.ini has rate=190"}}};
+  EXPECT_THAT(overruled({{"max-attempts", "5"}}, listed), ElementsAre(overriding, both));
+  EXPECT_THAT(overruled({{"rate", "190"}}, listed), ElementsAre(timeout));
+  EXPECT_THAT(overruled({{"rate", "5"}, {"timeout", "1s"}}, listed), ElementsAre(rate));
 }
 
 TEST(CheckValues, NamesTheAxisAndTheErrorInTheValue) {
