@@ -253,7 +253,7 @@ namespace {
 int recommend(const Invocation& invocation, const RecommendOptions& typed) {
   RecommendOptions options = typed;
   if (!options.workload.seed) options.workload.seed = 1;  // for the same answer each time
-  return Recommendation(invocation, options).run();
+  return recommend_settings(invocation, options);
 }
 
 }  // namespace

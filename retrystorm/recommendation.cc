@@ -1,16 +1,39 @@
-// The work of `retrystorm recommend`: search, variations, certificate.
+// The work of `retrystorm recommend`: search, variations, certificate, and what it prints.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <iostream>
 #include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "common/output/answer.h"
+#include "common/output/json_text.h"
+#include "model/base/text.h"
 #include "retrystorm/disturbances.h"
+#include "retrystorm/policy_files.h"
+#include "retrystorm/policy_space.h"
 #include "retrystorm/recommend.h"
+#include "study/cell_answer.h"
+#include "study/progress_bar.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
+
+// A row of the tables.
+struct Row {
+  std::string name;
+  Settings settings;
+  bool is_found = true;  // by the search; the others are those that it is compared with
+};
+
+constexpr std::string_view kRecommended = "recommended";
+
+// Seeds that no other part of the work has.
+constexpr std::uint64_t kRobustSeeds = 1'000, kFreshSeeds = 10'000;
 
 SearchPlan plan_of(const RecommendOptions& options) {
   const std::size_t count = options.thorough ? options.candidates : options.candidates / 3;
@@ -50,246 +73,611 @@ std::size_t changes_in(const Settings& settings) {
       std::count_if(settings.begin(), settings.end(), [](std::size_t each) { return each != 0; }));
 }
 
-}  // namespace
+// A value as the claim about it has it.
+std::string value_text(const Expectation& claim, double value) {
+  if (!std::isfinite(value)) return "never";
+  if (claim.percent) return fixed(100 * value, 2) + '%';
+  if (claim.time_unit > 0) return format_duration(from_seconds(rounded(value * claim.time_unit)));
+  return print_number(rounded(value));
+}
 
-// Few runs: in most variations all of them are down, or none.
-bool Recommendation::vary(const std::vector<Settings>& all) {
-  constexpr std::size_t kRuns = 3;
-  for (const Variation& variation : variations_) {
-    if (!variation.decides) continue;
-    for (std::size_t i = 0; i < varied_.size(); ++i) {
-      if (varied_[i].title == variation.title && !robust_.run(all, i, kRuns)) return false;
+const char* more_or_less(double difference, const char* more, const char* less) {
+  return difference > 0 ? more : less;
+}
+
+// Its search asks it for the trials: the situations, and what the search does not see of them.
+class Recommendation final : private Trials {
+ public:
+  Recommendation(const Invocation& invocation, const RecommendOptions& options)
+      : options_(options),
+        question_(question_of(invocation, options)),
+        space_(question_.strategies, question_.given, options.fixed, question_.format),
+        study_(invocation, options,
+               {.labels = {"setting", "disturbance"}, .cells = cells_of(question_, space_)}),
+        evaluator_(study_.evaluator()),
+        variations_(variations(options.workload, question_.given)),
+        varied_(varied(variations_, question_)),
+        plan_(plan_of(options)),
+        certified_(options.thorough ? 4 : 3),
+        misses_(kUsualMisses / static_cast<double>(certified_ + question_.compared)),
+        certificate_(certificate(question_.down.bound, misses_)),
+        bar_(progress_stream(), expected_runs()),
+        trials_(trials(question_.situations, question_.claims, 0)),
+        robust_(trials(varied_, no_claims_, kRobustSeeds)),
+        fresh_(trials(question_.situations, question_.claims, kFreshSeeds)),
+        search_(space_.knobs(), *this, question_.situations.size(), question_.down.bound, plan_,
+                study_.seed()) {
+    std::vector<std::size_t> outages(question_.outages);
+    std::iota(outages.begin(), outages.end(), std::size_t{0});
+    std::vector<std::string> set_here = kSetByDisturbances;
+    for (const std::string& name : space_.names()) set_here.push_back(name);
+    if (question_.multiplexed) set_here.emplace_back("connections");
+    study_.tell_outlook(invocation, outages, set_here);
+  }
+
+  int run() {
+    const bool complete = work();
+    bar_.clear();
+    study_.end_work(complete);
+    const std::vector<Row> all = rows();
+    write(all);
+    if (found_.empty()) {
+      if (complete) {
+        print_nearest();
+      } else {
+        print_best_so_far();
+      }
+      const int code = study_.finish();
+      return code == 0 ? kExitBroken : code;
     }
+    const bool certified = !all.empty() && all.front().name == kRecommended;
+    const Table table = table_of(all);
+    if (table.rows.empty()) {  // interrupted before its first fresh run
+      print_best_so_far();
+      const int code = study_.finish();
+      return code == 0 ? kExitUndecided : code;
+    }
+    if (certified) {
+      print_choice(all.front().settings);
+    } else {
+      print_headline(std::cout,
+                     {Tone::kDoubt,
+                      {"recommend-not-certified",
+                       {{"row", all.front().name},
+                        {"why", words_of(why_not(all.front(), all.front().settings))}}}},
+                     style());
+    }
+    study_.show(table);
+    // The others are known by their names.
+    for (const Row& row : all) {
+      if (!row.is_found || row.name == kRecommended) continue;
+      std::cout << fitted("  " + row.name + ": ", settings_text(row.settings), style());
+    }
+    if (certified) {
+      print_beside(all.front().settings, complete);
+      if (question_.format) {
+        const ScenarioOptions options =
+            scenario_of(space_.options_of(all.front().settings, question_.given));
+        std::cout << '\n';
+        print_exported(export_policy(options.workload, *question_.format, question_.names));
+      }
+    }
+    const int code = study_.finish();
+    return code != 0 || certified ? code : kExitUndecided;
   }
-  return true;
-}
 
-Standing Recommendation::standing(const Settings& settings) const {
-  Standing standing = trials_.standing(settings);
-  standing.fragile = static_cast<std::size_t>(
-      std::count_if(variations_.begin(), variations_.end(), [&](const Variation& each) {
-        const DownRuns worst = worst_of(settings, each);
-        return each.decides && is_majority(worst.hits, worst.runs);
-      }));
-  return standing;
-}
+ private:
+  // --- The trials of the search
 
-DownRuns Recommendation::worst_of(const Settings& settings, const Variation& variation) const {
-  const Standing standing = robust_.standing(settings);
-  DownRuns worst;
-  for (std::size_t i = 0; i < varied_.size(); ++i) {
-    if (varied_[i].title != variation.title || standing.down[i].runs == 0) continue;
-    if (worst.runs == 0 || standing.down[i].hits > worst.hits) worst = standing.down[i];
+  bool run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) override {
+    return trials_.run(all, situation, until);
   }
-  return worst;
-}
 
-std::optional<Duration> Recommendation::back_of(const Settings& settings,
-                                                const Variation& variation) const {
-  Duration longest{0};
-  for (std::size_t i = 0; i < varied_.size(); ++i) {
-    if (varied_[i].title != variation.title) continue;
-    const std::vector<RunResult>& runs = robust_.runs(settings, i);
-    if (runs.empty()) return std::nullopt;
-    const auto back = summarize(runs).recovery_p90;
-    if (!back) return std::nullopt;
-    longest = std::max(longest, *back);
+  // Few runs: in most variations all of them are down, or none.
+  bool vary(const std::vector<Settings>& all) override {
+    constexpr std::size_t kRuns = 3;
+    for (const Variation& variation : variations_) {
+      if (!variation.decides) continue;
+      for (std::size_t i = 0; i < varied_.size(); ++i) {
+        if (varied_[i].title == variation.title && !robust_.run(all, i, kRuns)) return false;
+      }
+    }
+    return true;
   }
-  return longest;
-}
 
-Recommendation::Recommendation(const Invocation& invocation, const RecommendOptions& options)
-    : options_(options),
-      question_(question_of(invocation, options)),
-      space_(question_.strategies, question_.given, options.fixed, question_.format),
-      study_(invocation, options,
-             {.labels = {"setting", "disturbance"}, .cells = cells_of(question_, space_)}),
-      evaluator_(study_.evaluator()),
-      variations_(variations(options.workload, question_.given)),
-      varied_(varied(variations_, question_)),
-      plan_(plan_of(options)),
-      certified_(options.thorough ? 4 : 3),
-      misses_(kUsualMisses / static_cast<double>(certified_ + question_.compared)),
-      certificate_(certificate(question_.down.bound, misses_)),
-      bar_(progress_stream(), expected_runs()),
-      trials_(trials(question_.situations, question_.claims, 0)),
-      robust_(trials(varied_, no_claims_, kRobustSeeds)),
-      fresh_(trials(question_.situations, question_.claims, kFreshSeeds)),
-      search_(space_.knobs(), *this, question_.situations.size(), question_.down.bound, plan_,
-              study_.seed()) {
-  std::vector<std::size_t> outages(question_.outages);
-  std::iota(outages.begin(), outages.end(), std::size_t{0});
-  std::vector<std::string> set_here = kSetByDisturbances;
-  for (const std::string& name : space_.names()) set_here.push_back(name);
-  if (question_.multiplexed) set_here.emplace_back("connections");
-  study_.tell_outlook(invocation, outages, set_here);
-}
+  Standing standing(const Settings& settings) const override {
+    Standing standing = trials_.standing(settings);
+    standing.fragile = static_cast<std::size_t>(
+        std::count_if(variations_.begin(), variations_.end(), [&](const Variation& each) {
+          const DownRuns worst = worst_of(settings, each);
+          return each.decides && is_majority(worst.hits, worst.runs);
+        }));
+    return standing;
+  }
 
-SimulatedTrials Recommendation::trials(const std::vector<StudyDisturbance>& situations,
-                                       const std::vector<SituationClaim>& claims,
-                                       std::uint64_t first_seed) {
-  return {situations,
-          claims,
-          evaluator_,
-          study_.seed() + first_seed,
-          [this](const Settings& settings, const StudyDisturbance& situation) {
-            return make_scenario(scenario_in(situation, settings, question_, space_), 0);
-          },
-          [this](const RunResult& run) { bar_.see(run); }};
-}
+  DownRuns worst_of(const Settings& settings, const Variation& variation) const {
+    const Standing standing = robust_.standing(settings);
+    DownRuns worst;
+    for (std::size_t i = 0; i < varied_.size(); ++i) {
+      if (varied_[i].title != variation.title || standing.down[i].runs == 0) continue;
+      if (worst.runs == 0 || standing.down[i].hits > worst.hits) worst = standing.down[i];
+    }
+    return worst;
+  }
 
-// About. The search drops most settings early, and the certificate ends the runs of the bad ones.
-std::size_t Recommendation::expected_runs() const {
-  const std::size_t search = plan_.candidates * plan_.screened + plan_.raced * plan_.race +
-                             plan_.rounds * plan_.children * plan_.race / 2;
-  return question_.situations.size() * (search + certified_ * certificate_.runs) +
-         2 * certified_ * varied_.size() * robust_runs();
-}
-
-std::size_t Recommendation::down_when_varied(const Settings& settings) const {
-  std::size_t hits = 0;
-  for (const Variation& each : variations_) hits += worst_of(settings, each).hits;
-  return hits;
-}
-
-const Variation* Recommendation::parting(const std::vector<Settings>& all) const {
-  const Variation* best = nullptr;
-  Duration most = std::chrono::seconds(1);
-  for (const Variation& each : variations_) {
-    if (!each.decides) continue;
-    Duration least = Duration::max(), longest{0};
-    for (const Settings& settings : all) {
-      const auto back = back_of(settings, each);
-      if (!back) continue;  // down there, which counts for more
-      least = std::min(least, *back);
+  std::optional<Duration> back_of(const Settings& settings, const Variation& variation) const {
+    Duration longest{0};
+    for (std::size_t i = 0; i < varied_.size(); ++i) {
+      if (varied_[i].title != variation.title) continue;
+      const std::vector<RunResult>& runs = robust_.runs(settings, i);
+      if (runs.empty()) return std::nullopt;
+      const auto back = summarize(runs).recovery_p90;
+      if (!back) return std::nullopt;
       longest = std::max(longest, *back);
     }
-    if (least > longest || longest - least <= most) continue;
-    most = longest - least;
-    best = &each;
+    return longest;
   }
-  return best;
-}
 
-// Those that should be the recommended, the safer and the cheaper one, and then the next best.
-std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
-                                               const SimulatedTrials& trials) const {
-  std::vector<Settings> result;
-  const auto add_best = [&](const auto& key) {
-    const auto less = [&key](const Settings& a, const Settings& b) { return key(a) < key(b); };
-    const auto best = std::min_element(all.begin(), all.end(), less);
-    if (best == all.end()) return;
-    result.push_back(*best);
-    all.erase(best);
-  };
-  // What stays up in the most variations, and of this the plainest that hardly costs more.
-  const auto cost_of = [&](const Settings& each) {
-    constexpr double kPerSecond = 0.001;  // as in the trials
-    const auto back = parting_ == nullptr ? std::nullopt : back_of(each, *parting_);
-    return trials.standing(each).cost() + kPerSecond * to_seconds(back.value_or(Duration::zero()));
-  };
-  const auto add_plainest = [&] {
-    std::size_t fragile = std::numeric_limits<std::size_t>::max();
-    double cost = std::numeric_limits<double>::max();
-    for (const Settings& each : all) {
-      const std::size_t its = standing(each).fragile;
-      if (its < fragile) cost = std::numeric_limits<double>::max();
-      fragile = std::min(fragile, its);
-      if (its == fragile) cost = std::min(cost, cost_of(each));
+  // --- The work
+
+  std::size_t robust_runs() const { return options_.thorough ? 20 : 10; }
+  Style style() const { return style_of(1, options_.look.color); }
+
+  SimulatedTrials trials(const std::vector<StudyDisturbance>& situations,
+                         const std::vector<SituationClaim>& claims, std::uint64_t first_seed) {
+    return {situations,
+            claims,
+            evaluator_,
+            study_.seed() + first_seed,
+            [this](const Settings& settings, const StudyDisturbance& situation) {
+              return make_scenario(scenario_in(situation, settings, question_, space_), 0);
+            },
+            [this](const RunResult& run) { bar_.see(run); }};
+  }
+
+  // About. The search drops most settings early, and the certificate ends the runs of the bad ones.
+  std::size_t expected_runs() const {
+    const std::size_t search = plan_.candidates * plan_.screened + plan_.raced * plan_.race +
+                               plan_.rounds * plan_.children * plan_.race / 2;
+    return question_.situations.size() * (search + certified_ * certificate_.runs) +
+           2 * certified_ * varied_.size() * robust_runs();
+  }
+
+  std::size_t down_when_varied(const Settings& settings) const {
+    std::size_t hits = 0;
+    for (const Variation& each : variations_) hits += worst_of(settings, each).hits;
+    return hits;
+  }
+
+  const Variation* parting(const std::vector<Settings>& all) const {
+    const Variation* best = nullptr;
+    Duration most = std::chrono::seconds(1);
+    for (const Variation& each : variations_) {
+      if (!each.decides) continue;
+      Duration least = Duration::max(), longest{0};
+      for (const Settings& settings : all) {
+        const auto back = back_of(settings, each);
+        if (!back) continue;  // down there, which counts for more
+        least = std::min(least, *back);
+        longest = std::max(longest, *back);
+      }
+      if (least > longest || longest - least <= most) continue;
+      most = longest - least;
+      best = &each;
     }
+    return best;
+  }
+
+  // Those that should be the recommended, the safer and the cheaper one, and then the next best.
+  std::vector<Settings> by_merit(std::vector<Settings> all, const SimulatedTrials& trials) const {
+    std::vector<Settings> result;
+    const auto add_best = [&](const auto& key) {
+      const auto less = [&key](const Settings& a, const Settings& b) { return key(a) < key(b); };
+      const auto best = std::min_element(all.begin(), all.end(), less);
+      if (best == all.end()) return;
+      result.push_back(*best);
+      all.erase(best);
+    };
+    // What stays up in the most variations, and of this the plainest that hardly costs more.
+    const auto cost_of = [&](const Settings& each) {
+      constexpr double kPerSecond = 0.001;  // as in the trials
+      const auto back = parting_ == nullptr ? std::nullopt : back_of(each, *parting_);
+      return trials.standing(each).cost() +
+             kPerSecond * to_seconds(back.value_or(Duration::zero()));
+    };
+    const auto add_plainest = [&] {
+      std::size_t fragile = std::numeric_limits<std::size_t>::max();
+      double cost = std::numeric_limits<double>::max();
+      for (const Settings& each : all) {
+        const std::size_t its = standing(each).fragile;
+        if (its < fragile) cost = std::numeric_limits<double>::max();
+        fragile = std::min(fragile, its);
+        if (its == fragile) cost = std::min(cost, cost_of(each));
+      }
+      add_best([&](const Settings& each) {
+        const double its = cost_of(each);
+        return std::tuple(standing(each).fragile, its > cost + kSameCost, changes_in(each), its);
+      });
+    };
+    add_plainest();
     add_best([&](const Settings& each) {
-      const double its = cost_of(each);
-      return std::tuple(standing(each).fragile, its > cost + kSameCost, changes_in(each), its);
+      return std::pair(down_when_varied(each), trials.figures(each).most_attempts);
     });
-  };
-  add_plainest();
-  add_best([&](const Settings& each) {
-    return std::pair(down_when_varied(each), trials.figures(each).most_attempts);
-  });
-  add_best([&](const Settings& each) { return trials.figures(each).attempts; });
-  while (!all.empty()) add_plainest();
-  return result;
-}
-
-bool Recommendation::work() {
-  if (!search_.run(space_.simplest(plan_.candidates))) return false;
-  const auto add = [](std::vector<Settings>& all, const Settings& one) {
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
-  };
-  // What the search started from, as it is, unless something is wrong with it. Whether a claim holds that is
-  // nearly met, fresh seeds say.
-  constexpr double kNearlyMet = 0.01;
-  const Settings unchanged = space_.strategy(0);
-  const Standing standing = trials_.standing(unchanged);
-  if (standing.most_down() == 0 && standing.missed < kNearlyMet && !standing.costs.empty()) {
-    add(found_, unchanged);
+    add_best([&](const Settings& each) { return trials.figures(each).attempts; });
+    while (!all.empty()) add_plainest();
+    return result;
   }
-  // The simplest that hardly costs more, and others that cost as little as what was found.
-  constexpr double kHardlyMore = 0.002;
-  for (const Settings& each : search_.finalists(2 * certified_)) {
-    add(found_, search_.simplified(each));
-    add(found_, search_.simplified(each, kHardlyMore));
-  }
-  std::vector<Settings> all = found_;
-  for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
-  for (std::size_t i = 0; i < varied_.size(); ++i) {
-    if (!robust_.run(all, i, robust_runs())) return false;
-  }
-  parting_ = parting(found_);
-  found_ = by_merit(found_, trials_);
-  found_.resize(std::min(found_.size(), certified_));
-  all = found_;
-  for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
-  return certify(certificate_, all, question_.situations.size(), fresh_);
-}
 
-bool Recommendation::is_certified(const Settings& settings) const {
-  return passes(certificate_, fresh_.standing(settings)) &&
-         fresh_.missed(settings, 2 * misses_).empty();
-}
+  bool work() {
+    if (!search_.run(space_.simplest(plan_.candidates))) return false;
+    const auto add = [](std::vector<Settings>& all, const Settings& one) {
+      if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    };
+    // What the search started from, as it is, unless something is wrong with it. Whether a claim holds that is
+    // nearly met, fresh seeds say.
+    constexpr double kNearlyMet = 0.01;
+    const Settings unchanged = space_.strategy(0);
+    const Standing standing = trials_.standing(unchanged);
+    if (standing.most_down() == 0 && standing.missed < kNearlyMet && !standing.costs.empty()) {
+      add(found_, unchanged);
+    }
+    // The simplest that hardly costs more, and others that cost as little as what was found.
+    constexpr double kHardlyMore = 0.002;
+    for (const Settings& each : search_.finalists(2 * certified_)) {
+      add(found_, search_.simplified(each));
+      add(found_, search_.simplified(each, kHardlyMore));
+    }
+    std::vector<Settings> all = found_;
+    for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
+    for (std::size_t i = 0; i < varied_.size(); ++i) {
+      if (!robust_.run(all, i, robust_runs())) return false;
+    }
+    parting_ = parting(found_);
+    found_ = by_merit(found_, trials_);
+    found_.resize(std::min(found_.size(), certified_));
+    all = found_;
+    for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
+    return certify(certificate_, all, question_.situations.size(), fresh_);
+  }
 
-std::vector<Row> Recommendation::rows() const {
-  std::vector<Settings> good = found_;
-  std::erase_if(good, [this](const Settings& each) { return !is_certified(each); });
-  std::vector<Row> rows;
-  const auto is_shown = [&rows](const Settings& each) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&each](const Row& row) { return row.settings == each; });
-  };
-  if (!good.empty()) {
-    good = by_merit(good, fresh_);
-    rows.push_back({std::string(kRecommended), good.front()});
-    const SituationFigures ours = fresh_.figures(good.front());
-    constexpr double kClearly = 0.05;  // attempts of a request
-    for (std::size_t i = 1; i < good.size(); ++i) {
-      const SituationFigures its = fresh_.figures(good[i]);
-      if (i == 1 &&
-          (down_when_varied(good[i]) + robust_runs() / 2 < down_when_varied(good.front()) ||
-           its.most_attempts + kClearly < ours.most_attempts)) {
-        rows.push_back({"safer", good[i]});
-      } else if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-                   return its.attempts + kClearly < fresh_.figures(row.settings).attempts;
-                 })) {
-        rows.push_back({"cheaper", good[i]});
+  bool is_certified(const Settings& settings) const {
+    return passes(certificate_, fresh_.standing(settings)) &&
+           fresh_.missed(settings, 2 * misses_).empty();
+  }
+
+  std::vector<Row> rows() const {
+    std::vector<Settings> good = found_;
+    std::erase_if(good, [this](const Settings& each) { return !is_certified(each); });
+    std::vector<Row> rows;
+    const auto is_shown = [&rows](const Settings& each) {
+      return std::any_of(rows.begin(), rows.end(),
+                         [&each](const Row& row) { return row.settings == each; });
+    };
+    if (!good.empty()) {
+      good = by_merit(good, fresh_);
+      rows.push_back({std::string(kRecommended), good.front()});
+      const SituationFigures ours = fresh_.figures(good.front());
+      constexpr double kClearly = 0.05;  // attempts of a request
+      for (std::size_t i = 1; i < good.size(); ++i) {
+        const SituationFigures its = fresh_.figures(good[i]);
+        if (i == 1 &&
+            (down_when_varied(good[i]) + robust_runs() / 2 < down_when_varied(good.front()) ||
+             its.most_attempts + kClearly < ours.most_attempts)) {
+          rows.push_back({"safer", good[i]});
+        } else if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+                     return its.attempts + kClearly < fresh_.figures(row.settings).attempts;
+                   })) {
+          rows.push_back({"cheaper", good[i]});
+        }
+      }
+    }
+    std::size_t refused = 0, unfinished = 0;
+    for (const Settings& each : found_) {
+      // What the search started from has a row of its own name.
+      if (is_certified(each) || each == space_.strategy(0)) continue;
+      const bool open = !passes(certificate_, fresh_.standing(each)) &&
+                        fresh_.standing(each).most_down() <= certificate_.most_for;
+      rows.push_back({open ? "unfinished " + std::to_string(++unfinished)
+                           : "refused " + std::to_string(++refused),
+                      each});
+    }
+    for (std::size_t i = 0; i < question_.compared; ++i) {
+      if (!is_shown(space_.strategy(i))) {
+        rows.push_back({space_.name(i), space_.strategy(i), false});
+      }
+    }
+    return rows;
+  }
+
+  // --- What is printed
+
+  // Why these settings are not the recommended ones.
+  Statements why_not(const Row& row, const Settings& recommended) const {
+    const Standing standing = fresh_.standing(row.settings);
+    for (std::size_t i = 0; i < standing.down.size(); ++i) {
+      const DownRuns& down = standing.down[i];
+      if (down.hits > certificate_.most_for) {
+        return {{"setting-down",
+                 {counted("down", down.hits),
+                  counted("runs", down.runs),
+                  {"fault", question_.situations[i].title}}}};
+      }
+    }
+    if (!passes(certificate_, standing)) return {{"setting-interrupted"}};
+    Statements claims;
+    for (const auto& [claim, miss] : fresh_.missed(row.settings, 2 * misses_)) {
+      claims.push_back(missed(claim, miss));
+    }
+    return claims.empty() ? distance(row.settings, recommended) : claims;
+  }
+
+  // What differs clearly in the certificate's runs and in the variations.
+  Statements distance(const Settings& settings, const Settings& recommended) const {
+    const SituationFigures ours = fresh_.figures(recommended), its = fresh_.figures(settings);
+    Statements all;
+    if (const double failed = its.failed - ours.failed; std::abs(failed) >= 0.001) {
+      all.push_back({more_or_less(failed, "setting-more-failed", "setting-less-failed"),
+                     {{"share", ShareOf{std::abs(failed)}}}});
+    }
+    if (const double attempts = its.attempts - ours.attempts; std::abs(attempts) >= 0.01) {
+      all.push_back({more_or_less(attempts, "setting-more-attempts", "setting-less-attempts"),
+                     {{"attempts", std::abs(attempts)}}});
+    }
+    if (ours.back && its.back) {
+      const Duration later = *its.back - *ours.back;
+      if (std::chrono::abs(later) >= std::chrono::milliseconds(500)) {
+        all.push_back({later > Duration::zero() ? "setting-later" : "setting-sooner",
+                       {{"time", std::chrono::abs(later)}}});
+      }
+    } else if (ours.back || its.back) {
+      all.push_back({its.back ? "setting-back" : "setting-not-back"});
+    }
+    const double down = static_cast<double>(down_when_varied(settings)) -
+                        static_cast<double>(down_when_varied(recommended));
+    if (down != 0) {
+      all.push_back({more_or_less(down, "setting-more-down", "setting-less-down"),
+                     {{"runs", std::abs(down)}}});
+    }
+    return all.empty() ? Statements{{"setting-same"}} : all;
+  }
+
+  Statement missed(std::size_t claim, const MissedClaim& miss) const {
+    const SituationClaim& missed = question_.claims[claim];
+    return {"setting-misses",
+            {{"claim", missed.claim.text},
+             {"fault", question_.situations[miss.situation].title},
+             {"value", value_text(missed.claim, miss.value)}}};
+  }
+
+  // A remark behind a row says why it is not the recommended one: of the first two that are not.
+  Table table_of(const std::vector<Row>& rows) const {
+    // The outage of which the table has the success: one's own, or frozen for 10 s. A mean over outages of other lengths
+    // says little.
+    const std::size_t shown = question_.outages / 2;
+    Table table{.columns = {{.title = "setting", .code = true},
+                            {.title = "down", .group = "stays"},
+                            {.title = "at most", .group = "stays", .rank = 2},
+                            {.title = "after", .group = "back"},
+                            {.title = question_.situations[shown].title, .group = "answered"},
+                            {.title = "errors 10 %", .group = "answered"},
+                            {.title = "50 %", .group = "answered"},
+                            {.title = "per request", .group = "attempts"},
+                            {.title = "in an outage", .group = "attempts", .rank = 1}},
+                .rows = {}};
+    if (parting_ != nullptr) {
+      table.columns.insert(table.columns.begin() + 4, {.title = parting_->title, .group = "back"});
+    }
+    std::size_t reasons = 0;
+    for (const Row& row : rows) {
+      const Standing standing = fresh_.standing(row.settings);
+      const auto worst = std::max_element(
+          standing.down.begin(), standing.down.end(), [](const DownRuns& a, const DownRuns& b) {
+            return a.hits < b.hits || (a.hits == b.hits && a.runs > b.runs);
+          });
+      if (worst->runs == 0) continue;
+      std::vector<std::string> texts{
+          row.name, words_of({"of", {counted("part", worst->hits), counted("all", worst->runs)}}),
+          share_words(greatest_share(worst->hits, worst->runs, misses_))};
+      if (standing.costs.empty()) {
+        texts.resize(table.columns.size(), "-");
+      } else {
+        const SituationFigures figures = fresh_.figures(row.settings);
+        const auto time_text = [](const std::optional<Duration>& time) {
+          return time ? time_words(*time) : words_of("not-in-time");
+        };
+        const auto answered = [](const std::optional<double>& share) {
+          return share ? share_words(*share) : "-";
+        };
+        texts.push_back(time_text(figures.back));
+        if (parting_ != nullptr) {
+          texts.push_back(time_text(back_of(row.settings, *parting_)));
+        }
+        texts.push_back(answered(figures.in_outage[shown]));
+        for (const double each : figures.in_errors) texts.push_back(answered(each));
+        texts.push_back(number_words(figures.attempts));
+        texts.push_back(number_words(figures.most_attempts));
+      }
+      const bool is_choice = row.name == kRecommended;
+      const bool has_reason = !is_choice && (row.name == kYours || reasons++ == 0);
+      table.rows.push_back(std::move(texts));
+      table.tones.push_back(is_choice                    ? Tone::kGood
+                            : is_certified(row.settings) ? Tone::kPlain
+                                                         : Tone::kDoubt);
+      table.remarks.push_back(has_reason ? words_of(why_not(row, rows.front().settings)) : "");
+    }
+    return table;
+  }
+
+  // What is recommended: in one sentence, and as options.
+  void print_choice(const Settings& settings) const {
+    const bool as_it_is = settings == space_.strategy(0);
+    const auto tried = static_cast<double>(search_.tried().size());
+    print_headline(std::cout,
+                   {Tone::kGood,
+                    {as_it_is ? "recommend-start" : "recommend-found",
+                     {{"what", as_it_is ? space_.name(settings[0]) : settings_text(settings)},
+                      {"count", tried}}}},
+                   style());
+    std::vector<std::string> full;
+    for (const auto& [name, value] : space_.in_full(settings)) full.push_back(name + "=" + value);
+    std::cout << fitted("  ", list_words(full, "  "), style());
+  }
+
+  // What is certified holds for what was given only.
+  void print_beside(const Settings& recommended, bool complete) const {
+    std::vector<std::string> where;
+    std::size_t up = 0;
+    for (const Variation& variation : variations_) {
+      const DownRuns worst = worst_of(recommended, variation);
+      if (worst.runs > 0 && worst.hits == 0) ++up;
+      if (worst.hits == 0) continue;
+      where.push_back(words_of(
+          {"variation-down",
+           {{"what", variation.title}, counted("down", worst.hits), counted("runs", worst.runs)}}));
+    }
+    const auto tell = [this](const Statement& what, Tone tone) {
+      print_below(std::cout, words_of(what), tone, style());
+    };
+    if (!complete) return tell({"recommend-interrupted"}, Tone::kDoubt);
+    if (where.empty()) {
+      tell({"recommend-varied", {counted("count", up)}}, Tone::kPlain);
+    } else {
+      tell({"recommend-varied-down", {{"list", list_words(where)}}}, Tone::kDoubt);
+    }
+    const ScenarioOptions options = scenario_of(space_.options_of(recommended, question_.given));
+    if (const auto length =
+            options.graph.on() ? std::nullopt : advised_queue_length(look_ahead(options))) {
+      tell({"recommend-queue", {{"length", std::to_string(*length)}}}, Tone::kPlain);
+    }
+    const double most = greatest_share(certificate_.most_for, certificate_.runs, misses_);
+    tell({options_.start.empty() ? "recommend-below" : "recommend-below-start",
+          {{"share", ShareOf{most}}, {"seed", std::to_string(study_.seed())}}},
+         Tone::kDim);
+  }
+
+  // Of a named strategy its name first, then what differs from it; and the changes. Yours are known.
+  std::vector<std::pair<std::string, std::string>> own_settings(const Settings& settings) const {
+    std::vector<std::pair<std::string, std::string>> all;
+    if (space_.name(settings[0]) != kYours) {
+      for (const auto& each : space_.settings_of(settings[0])) {
+        all.insert(each.first == "strategy" ? all.begin() : all.end(), each);
+      }
+    }
+    const NamedOptions changes = space_.changes(settings);
+    all.insert(all.end(), changes.begin(), changes.end());
+    return all;
+  }
+
+  // As options, in one line.
+  std::string settings_text(const Settings& settings) const {
+    std::vector<std::string> words;
+    if (space_.name(settings[0]) == kYours) words.emplace_back(kYours);
+    for (const auto& [name, value] : own_settings(settings)) {
+      words.push_back("--" + name + '=' + value);
+    }
+    return list_words(words, " ");
+  }
+
+  // What stands in the way.
+  void print_nearest() const {
+    const std::vector<Settings> ranked = search_.ranked();
+    Statements why;
+    if (ranked.empty()) {
+      why.push_back({"recommend-all-down", {{"claim", question_.down.text}}});
+    } else {
+      for (const auto& [claim, miss] : trials_.missed(ranked.front()))
+        why.push_back(missed(claim, miss));
+      const Standing standing = trials_.standing(ranked.front());
+      for (std::size_t i = 0; i < standing.down.size(); ++i) {
+        if (standing.down[i].hits == 0) continue;
+        why.push_back({"setting-down",
+                       {counted("down", standing.down[i].hits),
+                        counted("runs", standing.down[i].runs),
+                        {"fault", question_.situations[i].title}}});
+      }
+    }
+    print_headline(
+        std::cout,
+        {Tone::kBad,
+         {"recommend-none", {counted("count", search_.tried().size()), {"why", words_of(why)}}}},
+        style());
+    if (!ranked.empty()) {
+      std::cout << fitted(
+          "  ", words_of({"recommend-nearest", {{"what", settings_text(ranked.front())}}}),
+          style());
+    }
+    print_dim(std::cout, words_of("recommend-what-else"), style());
+  }
+
+  void write(const std::vector<Row>& rows) {
+    const auto options_json = [this](const Settings& settings) {
+      nlohmann::ordered_json json = nlohmann::ordered_json::object();
+      json["strategy"] = space_.name(settings[0]);
+      for (const auto& [name, value] : own_settings(settings)) json[underscored(name)] = value;
+      return json;
+    };
+    for (const Settings& each : search_.ranked()) {
+      if (trials_.standing(each).costs.empty()) continue;
+      const SituationFigures figures = trials_.figures(each);
+      nlohmann::ordered_json line{{"type", "candidate"},
+                                  {"settings", options_json(each)},
+                                  {"down", trials_.standing(each).most_down()},
+                                  {"claims_missed", trials_.missed(each).size()},
+                                  {"back_s", nullptr},
+                                  {"failed", rounded(figures.failed)},
+                                  {"attempts", rounded(figures.attempts)}};
+      if (figures.back) line["back_s"] = rounded(to_seconds(*figures.back));
+      study_.json().write(line);
+    }
+    for (const Row& row : rows) {
+      study_.json().write({{"type", "setting"},
+                           {"setting", row.name},
+                           {"settings", options_json(row.settings)},
+                           {"certified", is_certified(row.settings)}});
+      for (std::size_t i = 0; i < question_.situations.size(); ++i) {
+        const auto& runs = fresh_.runs(row.settings, i);
+        if (!runs.empty())
+          study_.write_row({row.name, question_.situations[i].title}, summarize(runs));
       }
     }
   }
-  std::size_t refused = 0, unfinished = 0;
-  for (const Settings& each : found_) {
-    // What the search started from has a row of its own name.
-    if (is_certified(each) || each == space_.strategy(0)) continue;
-    const bool open = !passes(certificate_, fresh_.standing(each)) &&
-                      fresh_.standing(each).most_down() <= certificate_.most_for;
-    rows.push_back({open ? "unfinished " + std::to_string(++unfinished)
-                         : "refused " + std::to_string(++refused),
-                    each});
+
+  // Interrupted before any settings were certified: the best by then.
+  void print_best_so_far() const {
+    const std::vector<Settings> ranked = search_.ranked();
+    const std::string best = !found_.empty()   ? settings_text(found_.front())
+                             : !ranked.empty() ? settings_text(ranked.front())
+                                               : "";
+    print_headline(std::cout,
+                   {Tone::kDoubt,
+                    {best.empty() ? "recommend-nothing-yet" : "recommend-best-so-far",
+                     {{"what", best}, counted("count", search_.tried().size())}}},
+                   style());
   }
-  for (std::size_t i = 0; i < question_.compared; ++i) {
-    if (!is_shown(space_.strategy(i))) {
-      rows.push_back({space_.name(i), space_.strategy(i), false});
-    }
-  }
-  return rows;
+
+  const RecommendOptions& options_;
+  const Question question_;
+  const PolicySpace space_;
+  Study study_;
+  const Evaluator evaluator_;
+  const std::vector<Variation> variations_;
+  const std::vector<StudyDisturbance> varied_;
+  const std::vector<SituationClaim> no_claims_{};
+  const SearchPlan plan_;
+  const std::size_t certified_;  // how many settings are put to the certificate
+  const double misses_;          // of the claim of each of them
+  const Acceptance certificate_;
+  ProgressBar bar_;
+  SimulatedTrials trials_, robust_, fresh_;
+  Search search_;
+  std::vector<Settings> found_{};  // the finalists
+  const Variation* parting_ = nullptr;
+};
+
+}  // namespace
+
+int recommend_settings(const Invocation& invocation, const RecommendOptions& options) {
+  return Recommendation(invocation, options).run();
 }
 
 }  // namespace retrystorm

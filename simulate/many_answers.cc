@@ -15,6 +15,7 @@
 #include "study/cell_answer.h"
 #include "study/cells.h"
 #include "study/progress_bar.h"
+#include "study/trials.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -36,8 +37,7 @@ void print_trial(const AnswerTrials::Outcome& outcome, std::string& last, const 
   constexpr std::size_t kOption = 16;
   std::string what = what_of(outcome.trial);
   what.resize(std::max(what.size() + 2, kOption), ' ');
-  std::cout << painted(fitted("  " + shown + "  ", what + words_of(note), style), tone, style)
-            << std::flush;
+  print_below(std::cout, what + words_of(note), tone, style, "  " + shown + "  ");
 }
 
 // "down in 60 of 60 runs with", without the numbers of the row's runs.
@@ -98,211 +98,221 @@ std::string row_name(const Grid& grid, std::size_t cell) {
   return name;
 }
 
-}  // namespace
+class Answers {
+ public:
+  Answers(const SimulatorOptions& options, const NamedOptions& given, const Grid& grid,
+          Study& study)
+      : options_(options),
+        given_(given),
+        grid_(grid),
+        study_(study),
+        evaluator_(study.evaluator()),
+        style_(style_of(STDOUT_FILENO, options.look.color)) {}
 
-ManyAnswers::ManyAnswers(const SimulatorOptions& options, const NamedOptions& given,
-                         const Grid& grid, Study& study)
-    : options_(options),
-      given_(given),
-      grid_(grid),
-      study_(study),
-      evaluator_(study.evaluator()),
-      style_(style_of(STDOUT_FILENO, options.look.color)) {}
-
-AnswerTrials ManyAnswers::trials_of(const ScenarioOptions& options, const NamedOptions& row,
-                                    const AnsweredCell& cell) const {
-  return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, study_.seed(),
-                      options_.runs);
-}
-
-void ManyAnswers::tell(const std::map<std::size_t, AnsweredCell>& cells, bool complete) const {
-  std::vector<AnsweredRow> rows;
-  for (const auto& [cell, answered] : cells) rows.push_back({grid_.values(cell), answered.result});
-  const Table table = answers_of(grid_.names(), rows);
-  write_markdown(study_.markdown(), table);
-  if (cells.empty()) return;
-  if (grid_.size() == 1) return tell_one(cells.begin()->second);
-  std::size_t left_out = 0;
-  if (options_.look.verbose) {
-    print_all_figures(rows);
-  } else {
-    left_out = print(std::cout, table, style_);
+  void tell(const std::map<std::size_t, AnsweredCell>& cells, bool complete) const {
+    std::vector<AnsweredRow> rows;
+    for (const auto& [cell, answered] : cells)
+      rows.push_back({grid_.values(cell), answered.result});
+    const Table table = answers_of(grid_.names(), rows);
+    write_markdown(study_.markdown(), table);
+    if (cells.empty()) return;
+    if (grid_.size() == 1) return tell_one(cells.begin()->second);
+    std::size_t left_out = 0;
+    if (options_.look.verbose) {
+      print_all_figures(rows);
+    } else {
+      left_out = print(std::cout, table, style_);
+    }
+    tell_rows(cells, rows, complete);
+    print_dim(std::cout,
+              left_out > 0 ? words_of({"below-rows-left-out", {counted("count", left_out)}})
+                           : words_of("below-rows"),
+              style_);
   }
-  tell_rows(cells, rows, complete);
-  print_dim(std::cout,
-            left_out > 0 ? words_of({"below-rows-left-out", {counted("count", left_out)}})
-                         : words_of("below-rows"),
-            style_);
-}
 
-// By the names that they have in the files for programs.
-void ManyAnswers::print_all_figures(const std::vector<AnsweredRow>& rows) const {
-  Table table;
-  for (const std::string& name : cell_names(grid_.names(), study_.more())) {
-    table.columns.push_back({.title = name});
+ private:
+  AnswerTrials trials_of(const ScenarioOptions& options, const NamedOptions& row,
+                         const AnsweredCell& cell) const {
+    return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, study_.seed(),
+                        options_.runs);
   }
-  for (const AnsweredRow& row : rows) {
-    table.rows.emplace_back();
-    for (const auto& value : cell_values(row.values, row.result, study_.more())) {
-      table.rows.back().push_back(value.is_null() ? "-" : cell_text(value));
+
+  // By the names that they have in the files for programs.
+  void print_all_figures(const std::vector<AnsweredRow>& rows) const {
+    Table table;
+    for (const std::string& name : cell_names(grid_.names(), study_.more())) {
+      table.columns.push_back({.title = name});
+    }
+    for (const AnsweredRow& row : rows) {
+      table.rows.emplace_back();
+      for (const auto& value : cell_values(row.values, row.result, study_.more())) {
+        table.rows.back().push_back(value.is_null() ? "-" : cell_text(value));
+      }
+    }
+    print(std::cout, table);
+  }
+
+  std::string tell_strip(const ScenarioOptions& options, const CellResult& result) const {
+    // That of the first run which ends as most do.
+    CurveRecorder curve;
+    double full = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(options_.runs, 20); ++i) {
+      CurveRecorder one;
+      const Scenario scenario = make_scenario(options, study_.seed() + i);
+      const SimulationResult run =
+          Simulation(scenario, {.run = {&one}}).run([this] { return study_.is_over(); });
+      const bool down = is_down(run.summary.recovery.verdict);
+      if (i == 0 || down == result.mostly_down()) {
+        curve = one;
+        full = run.summary.recovery.baseline_ok.value_or(0);
+      }
+      if (down == result.mostly_down()) break;
+    }
+    return print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), style_);
+  }
+
+  void tell_one(const AnsweredCell& cell) const {
+    const CellResult& result = cell.result;
+    const NamedOptions row = with_values(given_, grid_, grid_.values(0));
+    const ScenarioOptions options = scenario_of(row);
+    const AnswerTrials trials = trials_of(options, row, cell);
+    const bool tries = !options_.no_trials && options_.runs > 1;
+    std::vector<AnswerTrials::Outcome> turned;
+    const auto note = [&](const std::vector<AnswerTrials::Outcome>& outcomes) {
+      for (const AnswerTrials::Outcome& each : outcomes) {
+        study_.json().write(trial_json("", each));
+        if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(each);
+      }
+    };
+    if (tries) note(trials.of_a_tenth());
+    const bool by_a_tenth = std::any_of(turned.begin(), turned.end(), turns_verdict);
+    print_headline(std::cout, answer_of(result, by_a_tenth), style_);
+    const std::string legend = tell_strip(options, result);
+    Statements remarks = remarks_of(result);
+    if (result.hit_share) {
+      remarks.push_back({"remark-hosts", {{"share", ShareOf{*result.hit_share}}}});
+    }
+    for (const Statement& each : remarks) {
+      print_below(std::cout, words_of(each), Tone::kDoubt, style_);
+    }
+    std::string last;
+    std::size_t lines = 0;
+    // Load and capacity that do the same are one line.
+    const bool both = turned.size() == 2 && turned[0].how == turned[1].how;
+    for (const AnswerTrials::Outcome& each : turned) {
+      if (both && &each != &turned.front()) continue;
+      AnswerTrials::Outcome told = each;
+      if (both) told.trial.note.id = "if-load-or-capacity";
+      print_trial(told, last, style_);
+      ++lines;
+    }
+    if (tries) {
+      ProgressBar progress(progress_stream(), 0);
+      const std::vector<AnswerTrials::Outcome> others =
+          trials.others([&](const AnswerTrials::Outcome& outcome) {
+            progress.clear();
+            if (++lines <= kMostTrials || options_.look.verbose) print_trial(outcome, last, style_);
+          });
+      progress.clear();
+      note(others);
+      const auto worst = std::min_element(turned.begin(), turned.end(), is_worse);
+      tell_help(options, row, result, worst == turned.end() ? nullptr : &*worst);
+    }
+    if (options_.look.verbose) {
+      for (const CellColumn& column : cell_columns(study_.more())) {
+        std::string name = column.name;
+        name.resize(std::max<std::size_t>(name.size() + 1, 28), ' ');
+        const auto value = column.value(result);
+        std::cout << "  " << name << (value.is_null() ? "-" : cell_text(value)) << '\n';
+      }
+    }
+    const std::uint64_t first = study_.seed(), end = first + result.runs - 1;
+    print_dim(std::cout,
+              words_of({"below-many",
+                        {{"below", words_of(below_of(result, options_.expectations.empty()))},
+                         {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)},
+                         {"legend", legend}}}),
+              style_);
+    std::cout << std::flush;
+  }
+
+  void tell_help(const ScenarioOptions& options, const NamedOptions& row, const CellResult& result,
+                 const AnswerTrials::Outcome* worst) const {
+    const bool turned = worst != nullptr && worst->weight > 1 && !worst->trial.with.empty();
+    if (result.decided() == 0 || !result.had_outage() || (!result.mostly_down() && !turned)) return;
+    constexpr std::size_t kRuns = 20;
+    const std::size_t runs = std::min(options_.runs, kRuns);
+    const auto run_of = [&](const NamedOptions& with) -> std::optional<CellResult> {
+      try {
+        const auto results = evaluator_.run(make_scenario(scenario_of(with), study_.seed()),
+                                            seeds_from(study_.seed(), runs));
+        if (results.empty()) return std::nullopt;
+        return summarize(results);
+      } catch (const std::invalid_argument&) {
+        return std::nullopt;  // it contradicts another option
+      }
+    };
+    const bool beside = turned && !result.mostly_down();
+    for (const Candidate& help : candidates_for(options)) {
+      if (row.contains(help.option) || (beside && !help.of_clients)) continue;
+      NamedOptions with = row;
+      with[help.option] = help.value;
+      const auto helped = run_of(with);
+      if (!helped || helped->down_runs() + helped->recovering > 0 || helped->decided() == 0)
+        continue;
+      if (beside) {
+        for (const auto& [name, value] : worst->trial.with) with[name] = value;
+        const auto also = run_of(with);
+        if (!also || also->down_runs() + also->recovering > 0) continue;
+      }
+      const std::string what = "--" + help.option + '=' + help.value;
+      Statement tried{beside ? "try-also" : "try",
+                      {{"what", what},
+                       {"down", 0.0},
+                       counted("runs", helped->decided()),
+                       {"also", turned ? "with " + what_of(worst->trial) : ""}}};
+      std::string text = words_of(tried);
+      const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
+      if (during(*helped) && during(result) && *during(*helped) < *during(result) - 0.005) {
+        text +=
+            "; " +
+            words_of({"try-price",
+                      {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
+      }
+      print_below(std::cout, text, Tone::kGood, style_);
+      return;
     }
   }
-  print(std::cout, table);
-}
 
-std::string ManyAnswers::tell_strip(const ScenarioOptions& options,
-                                    const CellResult& result) const {
-  // That of the first run which ends as most do.
-  CurveRecorder curve;
-  double full = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(options_.runs, 20); ++i) {
-    CurveRecorder one;
-    const Scenario scenario = make_scenario(options, study_.seed() + i);
-    const SimulationResult run =
-        Simulation(scenario, {.run = {&one}}).run([this] { return study_.is_over(); });
-    const bool down = is_down(run.summary.recovery.verdict);
-    if (i == 0 || down == result.mostly_down()) {
-      curve = one;
-      full = run.summary.recovery.baseline_ok.value_or(0);
+  void tell_rows(const std::map<std::size_t, AnsweredCell>& cells,
+                 const std::vector<AnsweredRow>& rows, bool complete) const {
+    std::vector<std::string> names;
+    const bool one_axis = grid_.axes().size() == 1;
+    for (const auto& [cell, answered] : cells) {
+      names.push_back(one_axis ? grid_.values(cell).front() : row_name(grid_, cell));
     }
-    if (down == result.mostly_down()) break;
+    // Nobody chooses his outage, so none of them is the best.
+    const bool of_outages =
+        std::any_of(grid_.axes().begin(), grid_.axes().end(),
+                    [](const Axis& axis) { return axis.name.starts_with("outage"); });
+    std::vector<std::string> summary;
+    for (const Statement& each : summary_of(names, rows)) {
+      if (of_outages && each.id == "rows-answers-most") continue;
+      summary.push_back(words_of(each) + '.');
+    }
+    if (!summary.empty())
+      print_below(std::cout, list_words(summary, " "), Tone::kPlain, style_, "");
+    const bool tries =
+        complete && !options_.no_trials && options_.runs > 1 && !options_.cell.is_part();
+    if (tries && cells.size() <= kMostRows) tell_turned_rows(cells, names);
+    if (tries && cells.size() > kMostRows) {
+      print_dim(std::cout, words_of({"rows-not-tried", {counted("most", kMostRows)}}), style_);
+    }
   }
-  return print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), style_);
-}
 
-void ManyAnswers::tell_one(const AnsweredCell& cell) const {
-  const CellResult& result = cell.result;
-  const NamedOptions row = with_values(given_, grid_, grid_.values(0));
-  const ScenarioOptions options = scenario_of(row);
-  const AnswerTrials trials = trials_of(options, row, cell);
-  const bool tries = !options_.no_trials && options_.runs > 1;
-  std::vector<AnswerTrials::Outcome> turned;
-  const auto note = [&](const std::vector<AnswerTrials::Outcome>& outcomes) {
-    for (const AnswerTrials::Outcome& each : outcomes) {
-      study_.json().write(trial_json("", each));
-      if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(each);
-    }
-  };
-  if (tries) note(trials.of_a_tenth());
-  const bool by_a_tenth = std::any_of(turned.begin(), turned.end(), turns_verdict);
-  print_headline(std::cout, answer_of(result, by_a_tenth), style_);
-  const std::string legend = tell_strip(options, result);
-  Statements remarks = remarks_of(result);
-  if (result.hit_share) {
-    remarks.push_back({"remark-hosts", {{"share", ShareOf{*result.hit_share}}}});
-  }
-  for (const Statement& each : remarks) {
-    std::cout << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
-  }
-  std::string last;
-  std::size_t lines = 0;
-  // Load and capacity that do the same are one line.
-  const bool both = turned.size() == 2 && turned[0].how == turned[1].how;
-  for (const AnswerTrials::Outcome& each : turned) {
-    if (both && &each != &turned.front()) continue;
-    AnswerTrials::Outcome told = each;
-    if (both) told.trial.note.id = "if-load-or-capacity";
-    print_trial(told, last, style_);
-    ++lines;
-  }
-  if (tries) {
-    ProgressBar progress(progress_stream(), 0);
-    const std::vector<AnswerTrials::Outcome> others =
-        trials.others([&](const AnswerTrials::Outcome& outcome) {
-          progress.clear();
-          if (++lines <= kMostTrials || options_.look.verbose) print_trial(outcome, last, style_);
-        });
-    progress.clear();
-    note(others);
-    const auto worst = std::min_element(turned.begin(), turned.end(), is_worse);
-    tell_help(options, row, result, worst == turned.end() ? nullptr : &*worst);
-  }
-  if (options_.look.verbose) {
-    for (const CellColumn& column : cell_columns(study_.more())) {
-      std::string name = column.name;
-      name.resize(std::max<std::size_t>(name.size() + 1, 28), ' ');
-      const auto value = column.value(result);
-      std::cout << "  " << name << (value.is_null() ? "-" : cell_text(value)) << '\n';
-    }
-  }
-  const std::uint64_t first = study_.seed(), end = first + result.runs - 1;
-  print_dim(std::cout,
-            words_of({"below-many",
-                      {{"below", words_of(below_of(result, options_.expectations.empty()))},
-                       {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)},
-                       {"legend", legend}}}),
-            style_);
-  std::cout << std::flush;
-}
-
-void ManyAnswers::tell_help(const ScenarioOptions& options, const NamedOptions& row,
-                            const CellResult& result, const AnswerTrials::Outcome* worst) const {
-  const bool turned = worst != nullptr && worst->weight > 1 && !worst->trial.with.empty();
-  if (result.decided() == 0 || !result.had_outage() || (!result.mostly_down() && !turned)) return;
-  constexpr std::size_t kRuns = 20;
-  const std::size_t runs = std::min(options_.runs, kRuns);
-  const auto run_of = [&](const NamedOptions& with) -> std::optional<CellResult> {
-    try {
-      const auto results = evaluator_.run(make_scenario(scenario_of(with), study_.seed()),
-                                          seeds_from(study_.seed(), runs));
-      if (results.empty()) return std::nullopt;
-      return summarize(results);
-    } catch (const std::invalid_argument&) {
-      return std::nullopt;  // it contradicts another option
-    }
-  };
-  const bool beside = turned && !result.mostly_down();
-  for (const Candidate& help : candidates_for(options)) {
-    if (row.contains(help.option) || (beside && !help.of_clients)) continue;
-    NamedOptions with = row;
-    with[help.option] = help.value;
-    const auto helped = run_of(with);
-    if (!helped || helped->down_runs() + helped->recovering > 0 || helped->decided() == 0) continue;
-    if (beside) {
-      for (const auto& [name, value] : worst->trial.with) with[name] = value;
-      const auto also = run_of(with);
-      if (!also || also->down_runs() + also->recovering > 0) continue;
-    }
-    const std::string what = "--" + help.option + '=' + help.value;
-    Statement tried{beside ? "try-also" : "try",
-                    {{"what", what},
-                     {"down", 0.0},
-                     counted("runs", helped->decided()),
-                     {"also", turned ? "with " + what_of(worst->trial) : ""}}};
-    std::string text = words_of(tried);
-    const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
-    if (during(*helped) && during(result) && *during(*helped) < *during(result) - 0.005) {
-      text +=
-          "; " +
-          words_of({"try-price",
-                    {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
-    }
-    std::cout << painted(fitted("  ", text, style_), Tone::kGood, style_) << std::flush;
-    return;
-  }
-}
-
-void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells,
-                            const std::vector<AnsweredRow>& rows, bool complete) const {
-  std::vector<std::string> names;
-  const bool one_axis = grid_.axes().size() == 1;
-  for (const auto& [cell, answered] : cells) {
-    names.push_back(one_axis ? grid_.values(cell).front() : row_name(grid_, cell));
-  }
-  // Nobody chooses his outage, so none of them is the best.
-  const bool of_outages =
-      std::any_of(grid_.axes().begin(), grid_.axes().end(),
-                  [](const Axis& axis) { return axis.name.starts_with("outage"); });
-  std::string summary;
-  for (const Statement& each : summary_of(names, rows)) {
-    if (of_outages && each.id == "rows-answers-most") continue;
-    summary += (summary.empty() ? "" : " ") + words_of(each) + '.';
-  }
-  if (!summary.empty()) std::cout << fitted("", summary, style_) << std::flush;
-  const bool tries =
-      complete && !options_.no_trials && options_.runs > 1 && !options_.cell.is_part();
-  if (tries && cells.size() <= kMostRows) {
-    // A line for each trial that turns a row.
+  // A line for each trial that turns a row.
+  void tell_turned_rows(const std::map<std::size_t, AnsweredCell>& cells,
+                        const std::vector<std::string>& names) const {
     struct Told {
       AnswerTrials::Outcome outcome{};
       std::vector<std::pair<std::string, std::string>> rows{};  // how, and the row
@@ -352,15 +362,24 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells,
         how = each;
       }
       const bool good = told.outcome.turn == AnswerTrials::Turn::kBack;
-      std::cout << painted(
-                       fitted("", list + " (" + words_of(told.outcome.trial.note) + ')', style_),
-                       good ? Tone::kGood : Tone::kDoubt, style_)
-                << std::flush;
+      print_below(std::cout, list + " (" + words_of(told.outcome.trial.note) + ')',
+                  good ? Tone::kGood : Tone::kDoubt, style_, "");
     }
   }
-  if (tries && cells.size() > kMostRows) {
-    print_dim(std::cout, words_of({"rows-not-tried", {counted("most", kMostRows)}}), style_);
-  }
+
+  const SimulatorOptions& options_;
+  const NamedOptions& given_;
+  const Grid& grid_;
+  Study& study_;
+  const Evaluator evaluator_;
+  const Style style_;
+};
+
+}  // namespace
+
+void tell_answers(const SimulatorOptions& options, const NamedOptions& given, const Grid& grid,
+                  Study& study, const std::map<std::size_t, AnsweredCell>& cells, bool complete) {
+  Answers(options, given, grid, study).tell(cells, complete);
 }
 
 }  // namespace retrystorm

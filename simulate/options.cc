@@ -76,9 +76,8 @@ std::size_t most_runs_of(const Invocation& invocation, const SimulatorOptions& o
 namespace {
 
 void check_sweep(const Invocation& invocation, const SimulatorOptions& options) {
-  ScenarioOptions any;
-  OptionList list;
-  declare_options(list, any);
+  const ListedScenario any;
+  const OptionList& list = any.list;
   NamedOptions given = given_options(invocation.app, list);
   for (const Option& each : list.all()) {  // one of two forms, which are told elsewhere
     if (!each.same_as.empty() && given.contains(each.same_as)) given.erase(each.name);

@@ -8,13 +8,16 @@
 #include <iostream>
 #include <map>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/cli/options.h"
 #include "common/os/process.h"
 #include "common/output/answer.h"
+#include "common/output/before_line.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
 #include "common/output/line_report.h"
@@ -22,7 +25,8 @@
 #include "common/output/work_output.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
-#include "simulate/before_run.h"
+#include "model/run/disturbance.h"
+#include "model/run/outlook.h"
 #include "simulate/many_answers.h"
 #include "simulator/simulation.h"
 #include "study/cells.h"
@@ -33,6 +37,142 @@
 
 namespace retrystorm {
 namespace {
+
+void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run) {
+  const ListedScenario as_asked(std::move(asked)), in_run(std::move(run));
+  for (const Option& option : in_run.list.all()) {
+    if (option.get() != as_asked.list.find(option.name)->get()) names.push_back(option.name);
+  }
+}
+
+}  // namespace
+
+void add_set(std::vector<std::string>& names, const ScenarioOptions& asked,
+             const ScenarioOptions& run) {
+  add_different(names, asked, run);
+  if (!run.graph.on()) return;
+  // Those of each kind of clients that the file of --topology sets, or that differ from those of the run.
+  const Topology topology = make_topology(run.graph, run.service, run.workload);
+  for (std::size_t i = 0; i < topology.client_edges(); ++i) {
+    const std::set<std::string> set =
+        run.graph.topology.set_in("clients." + topology.edges[i].clients);
+    names.insert(names.end(), set.begin(), set.end());
+    ScenarioOptions kind = run;
+    kind.workload = topology.edges[i].caller;
+    add_different(names, run, kind);
+  }
+}
+
+namespace {
+
+// What can be said by arithmetic of a run.
+struct BeforeRun {
+  std::string line{};
+  Statements warnings{};
+  std::string assumed{};           // see `assumed_list`
+  nlohmann::ordered_json start{};  // the options, and this, for the first line of JSON
+};
+
+// `asked` has a seed. `set`: options that need not be given.
+BeforeRun before_run(const Invocation& invocation, const ScenarioOptions& asked,
+                     const ScenarioOptions& run, std::vector<std::string> set) {
+  std::vector<OutlookOfRow> all = look_ahead_at_all(run);
+  for (OutlookOfRow& each : all) warn_of_factor(invocation, each.outlook);
+  add_set(set, asked, run);
+  BeforeRun before{.line = before_line(all.front().outlook, retries_title(run.workload.retry),
+                                       run.service.workers.workers),
+                   .warnings = all.front().outlook.warnings,
+                   .start = options_json(invocation.app)};
+  before.assumed = assumed_list(invocation.app, before.start, all, set);
+  before.start["seed"] = *asked.workload.seed;
+  before.start["title"] = retries_title(run.workload.retry);
+  if (all.size() == 1) before.start["outlook"] = outlook_json(all.front().outlook);
+  for (const auto& [name, outlook] : all) {
+    if (!name.empty()) before.start["outlooks"][name] = outlook_json(outlook);
+  }
+  return before;
+}
+
+// Prints the line and the warnings, unless --quiet is among the options.
+void tell(const SimulatorOptions& options, const BeforeRun& before) {
+  if (options.quiet) return;
+  print_before(std::cerr, before.line, before.warnings,
+               style_of(STDERR_FILENO, options.look.color));
+}
+
+// "timeout 2 s, backlog 256, new connections": of the options on which an answer hangs most those that were not given.
+std::string defaults_that_matter(const Invocation& invocation, const ScenarioOptions& run) {
+  const auto given = [&invocation](const char* name) {
+    return find_option(invocation.app, name)->count() > 0;
+  };
+  Statements all;
+  const WorkloadOptions& workload = run.workload;
+  if (!given("timeout") && workload.has_timeout()) {
+    all.push_back({"default-timeout", {{"timeout", workload.timeout}}});
+  }
+  const bool frozen = run.timeline.outage.kind == Disturbance::Kind::kFreeze &&
+                      run.outage_length() > Duration::zero();
+  if (!given("backlog") && frozen && !run.graph.on()) {
+    all.push_back({"default-backlog", {counted("backlog", run.service.backlog)}});
+  }
+  if (!given("replicas") && !run.graph.on()) all.push_back({"default-replicas", {}});
+  if (!given("connections") && !workload.connections.kept()) {
+    all.push_back({"default-connections", {}});
+  }
+  std::vector<std::string> words;
+  for (const Statement& each : all) words.push_back(words_of(each));
+  return list_words(words);
+}
+
+// Prints to standard output what can be said by arithmetic of these options, and what was assumed. Nothing is run.
+void print_arithmetic(const Invocation& invocation, const SimulatorOptions& asked) {
+  std::vector<OutlookOfRow> all = look_ahead_at_all(asked);
+  Statements warnings;
+  for (OutlookOfRow& each : all) {
+    warn_of_factor(invocation, each.outlook);
+    warnings.insert(warnings.end(), each.outlook.warnings.begin(), each.outlook.warnings.end());
+  }
+  std::vector<std::string> set;
+  add_set(set, asked, asked);
+  const Style style = style_of(STDOUT_FILENO, asked.look.color);
+  print_figures(std::cout, all,
+                assumed_list(invocation.app, options_json(invocation.app), all, set), style);
+  print_before(std::cout, "", warnings, style);
+}
+
+// Notes about a run for the person who started it: when the outage begins and ends, and what is done.
+class RunNotes final : public RunObserver {
+ public:
+  // Both must outlive the notes.
+  RunNotes(const ScenarioOptions& options, WorkOutput& output)
+      : options_(options), output_(output) {}
+
+  void on_outage(Duration t, OutageEvent event, const std::string&) override {
+    const bool begins = event == OutageEvent::kBegin;
+    const Disturbance& outage = options_.timeline.outage;
+    if (loses_connections(outage)) {
+      if (begins) on_action(t, std::string(kConnectionsLost));
+      return;
+    }
+    const Statement what = statement_of(outage);
+    if (begins) {
+      const std::string length = brief_duration(options_.outage_length());
+      on_action(t, words_of({"before-outage", {{"what", words_of(what)}, {"length", length}}}));
+    } else {
+      on_action(t, outage.kind == Disturbance::Kind::kFreeze
+                       ? words_of("outage-awake")
+                       : words_of({"outage-over", {{"what", words_of(what)}}}));
+    }
+  }
+
+  void on_action(Duration t, const std::string& what) override {
+    output_.note(words_of({"at-clock", {{"at", clock_text(t)}, {"what", what}}}));
+  }
+
+ private:
+  const ScenarioOptions& options_;
+  WorkOutput& output_;
+};
 
 int run_once(const Invocation& invocation, const SimulatorOptions& options) {
   const std::uint64_t seed = *options.workload.seed;
@@ -57,7 +197,7 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options) {
   if (options.look.verbose) observers.run.push_back(&summary);
   if (options.server_lines) observers.service.push_back(&service_lines);
   if (!options.server_json.empty()) observers.service.push_back(&service_json);
-  RunNotes notes(options, [&output](const std::string& line) { output.note(line); });
+  RunNotes notes(options, output);
   if (!options.quiet) observers.run.push_back(&notes);
   Simulation simulation(scenario, observers);
   const SimulationResult result = simulation.run([&output] { return output.interrupted(); });
@@ -90,9 +230,8 @@ Grid grid_of(const OptionList& list, const SimulatorOptions& options) {
 }
 
 int run_many(const Invocation& invocation, const SimulatorOptions& options) {
-  ScenarioOptions any;
-  OptionList list;
-  declare_options(list, any);
+  const ListedScenario any;
+  const OptionList& list = any.list;
   const NamedOptions given = given_options(invocation.app, list);
   const Grid grid = grid_of(list, options);
   const auto cells = static_cast<std::size_t>(grid.size());
@@ -135,7 +274,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options) {
       study.run(study.own_cells(), [&](std::size_t cell, const CellResult& result) {
         answered[cell] = {result, study.holding(cell)};
       });
-  ManyAnswers(options, given, grid, study).tell(answered, complete);
+  tell_answers(options, given, grid, study, answered, complete);
   return study.finish();
 }
 

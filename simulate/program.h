@@ -2,6 +2,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "common/cli/program.h"
 #include "simulate/options.h"
@@ -14,6 +16,11 @@ int simulate(const Invocation& invocation, const SimulatorOptions& options);
 
 // The program: parses its options, from argument number `first` on, and runs it. Returns the exit code.
 int run_simulate(int argc, const char* const* argv, int first = 1);
+
+// Adds the options whose values differ from those of `asked`: what is swept, what a swept strategy brings, and what
+// kinds of clients set.
+void add_set(std::vector<std::string>& names, const ScenarioOptions& asked,
+             const ScenarioOptions& run);
 
 // Searches for --least or --most, prints what it tries and finds, and returns the exit code. Throws as `simulate` does.
 int find_value(const Invocation& invocation, const SimulatorOptions& options);

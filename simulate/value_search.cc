@@ -14,7 +14,6 @@
 #include "common/output/style.h"
 #include "common/output/work_output.h"
 #include "model/base/text.h"
-#include "simulate/before_run.h"
 #include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "study/cell_answer.h"
@@ -304,7 +303,7 @@ class ValueSearch {
         if (!each.trial.with.empty() && each.trial.with.front().first == scale_.name) continue;
         study_->json().write(trial_json(scale_.name + '=' + shown.value, each));
         if (each.turn == AnswerTrials::Turn::kNone || ++lines > 4) continue;
-        std::cout << painted(fitted("  ", trial_words(each), style), Tone::kDoubt, style);
+        print_below(std::cout, trial_words(each), Tone::kDoubt, style);
       }
     }
   }

@@ -154,7 +154,7 @@ constexpr Row kRows[] = {
     Row{"strip", "OK/s {first} {marks} {last}"},
     Row{"strip-legend", "a mark is {mark}"},
     Row{"strip-legend-outage", "a mark is {mark}, [ ] the outage"},
-    // Before a run: simulate/before_run.cc
+    // Before a run: simulate/program.cc
     Row{"before-clients", "{clients} client{s}: {retries}"},
     Row{"before-load", "{service}, load {load}/s ({used})"},
     Row{"before-load-alone", "load {load}/s"},
@@ -176,6 +176,8 @@ constexpr Row kRows[] = {
     Row{"before-sweep-at-most", "{rows} rows of up to {runs} runs"},
     Row{"at-clock", "{at} {what}"},
     // What happens to a service: model/run/outlook_figures.cc
+    Row{"outage-awake", "awake"},
+    Row{"outage-over", "over: {what}"},
     Row{"outage-freeze", "frozen"},
     Row{"outage-drop", "connections reset and refused"},
     Row{"outage-slow", "each request takes {value} times as long"},
@@ -519,7 +521,7 @@ constexpr Row kRows[] = {
     Row{"claim-value-whole", "{value} of the whole run"},
     Row{"claim-why", "{why}"},
     Row{"never", "never"},
-    // A recommendation: retrystorm/recommendation_text.cc
+    // A recommendation: retrystorm/recommendation.cc
     Row{"not-in-time", "not in time"},
     Row{"recommend-all-down", "all are down too often for {claim}"},
     Row{"recommend-below",
