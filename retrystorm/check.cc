@@ -70,18 +70,12 @@ void declare(CLI::App& app, CheckOptions& options) {
 }
 
 struct CheckedFile;
-struct CheckedPolicy;
-
-// Where a policy stands.
-struct Place {
-  const CheckedFile* file = nullptr;
-  const CheckedPolicy* policy = nullptr;
-};
 
 struct CheckedPolicy {
+  const CheckedFile* file = nullptr;
   const Policy* policy = nullptr;
   std::vector<Note> findings{};
-  Place before{};  // in the files of --baseline
+  const CheckedPolicy* before = nullptr;  // in the files of --baseline
 };
 
 struct CheckedFile {
@@ -90,31 +84,42 @@ struct CheckedFile {
   std::vector<CheckedPolicy> policies{};
 };
 
-std::vector<CheckedFile> read_files(const std::vector<std::string>& paths, ReadAs as) {
-  std::vector<CheckedFile> files;
-  std::vector<LayeredPolicy> layered;
+struct CheckedFiles {
+  std::vector<CheckedFile> files{};
+  std::vector<CheckedPolicy*> policies{};  // of all files
+
+  // Of what cannot be modelled at all, such as hedging, nothing is known.
+  bool has_unknown() const {
+    return std::any_of(policies.begin(), policies.end(), [](const CheckedPolicy* each) {
+      return !each->policy->has_retries && each->policy->settings.empty();
+    });
+  }
+};
+
+CheckedFiles read_files(const std::vector<std::string>& paths, ReadAs as) {
+  CheckedFiles all;
   for (const std::string& path : paths) {
     std::error_code error;  // reading the file says what is wrong
     const std::vector<NamedFile> read =
         std::filesystem::is_directory(path, error)
             ? policy_files_in(path, as)
             : std::vector<NamedFile>{{path, read_policy_file(path, as)}};
-    for (const auto& [name, file] : read) files.push_back({name, file});
+    for (const auto& [name, file] : read) all.files.push_back({name, file});
   }
-  for (CheckedFile& file : files) {
+  std::vector<LayeredPolicy> layered;
+  for (CheckedFile& file : all.files) {
     for (const Policy& each : file.file.policies) {
-      file.policies.push_back({.policy = &each, .findings = findings_of(each)});
+      file.policies.push_back({.file = &file, .policy = &each, .findings = findings_of(each)});
       layered.push_back({file.path, &each});
     }
+    for (CheckedPolicy& each : file.policies) all.policies.push_back(&each);
   }
   for (const LayerFinding& finding : layer_findings(layered)) {
-    for (CheckedFile& file : files) {
-      for (CheckedPolicy& each : file.policies) {
-        if (each.policy == finding.at.policy) each.findings.push_back(finding.note);
-      }
+    for (CheckedPolicy* each : all.policies) {
+      if (each->policy == finding.at.policy) each->findings.push_back(finding.note);
     }
   }
-  return files;
+  return all;
 }
 
 bool can_run(const Policy& policy) {
@@ -122,47 +127,39 @@ bool can_run(const Policy& policy) {
 }
 
 // Finds the policy among those of its file. Two that begin in one line are told apart by a name.
-std::string start_of(const CheckedFile& file, const Policy& policy) {
-  std::string start = " --start=" + shell_word(file.path);
-  if (file.policies.size() == 1) return start;
-  const auto in_line =
-      std::count_if(file.policies.begin(), file.policies.end(),
-                    [&policy](const auto& each) { return each.policy->line == policy.line; });
-  if (in_line > 1 && policy.names.empty()) return "";
-  return start + " --policy=" +
-         (in_line > 1 ? shell_word(policy.names.front()) : std::to_string(policy.line));
+std::string start_of(const CheckedPolicy& policy) {
+  const std::vector<CheckedPolicy>& others = policy.file->policies;
+  const std::size_t line = policy.policy->line;
+  const std::vector<std::string>& names = policy.policy->names;
+  std::string start = " --start=" + shell_word(policy.file->path);
+  if (others.size() == 1) return start;
+  const auto in_line = std::count_if(
+      others.begin(), others.end(), [line](const auto& each) { return each.policy->line == line; });
+  if (in_line > 1 && names.empty()) return "";
+  return start + " --policy=" + (in_line > 1 ? shell_word(names.front()) : std::to_string(line));
 }
 
-PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy) {
-  std::string name = printable(file.path) + ':' + std::to_string(policy.policy->line);
+PolicyToRun to_run(const CheckedPolicy& policy) {
+  std::string name = printable(policy.file->path) + ':' + std::to_string(policy.policy->line);
   std::replace(name.begin(), name.end(), '`', '\'');  // they could end a fence of Markdown
   return {.name = name,
           .settings = options_of(*policy.policy),
-          .multiplexed = sends_over_one_connection(file.file),
-          .start = start_of(file, *policy.policy)};
+          .multiplexed = sends_over_one_connection(policy.file->file),
+          .start = start_of(policy)};
 }
 
 // Finds what each policy was before: the policy of a name that it has, too, or the only one if both are.
-void find_before(std::vector<CheckedFile>& files, const std::vector<CheckedFile>& old_files) {
-  std::map<std::string_view, Place> by_name;
-  std::vector<Place> all;
-  for (const CheckedFile& file : old_files) {
-    for (const CheckedPolicy& each : file.policies) {
-      all.push_back({&file, &each});
-      for (const std::string& name : each.policy->names) by_name.try_emplace(name, all.back());
-    }
+void find_before(CheckedFiles& now, const CheckedFiles& old) {
+  std::map<std::string_view, const CheckedPolicy*> by_name;
+  for (const CheckedPolicy* each : old.policies) {
+    for (const std::string& name : each->policy->names) by_name.try_emplace(name, each);
   }
-  std::size_t count = 0;
-  for (const CheckedFile& file : files) count += file.policies.size();
-  for (CheckedFile& file : files) {
-    for (CheckedPolicy& each : file.policies) {
-      for (const std::string& name : each.policy->names) {
-        const auto found = by_name.find(name);
-        if (found == by_name.end() || each.before.policy != nullptr) continue;
-        each.before = found->second;
-      }
-      if (count == 1 && all.size() == 1) each.before = all.front();
+  for (CheckedPolicy* each : now.policies) {
+    for (const std::string& name : each->policy->names) {
+      const auto found = by_name.find(name);
+      if (found != by_name.end() && each->before == nullptr) each->before = found->second;
     }
+    if (now.policies.size() == 1 && old.policies.size() == 1) each->before = old.policies.front();
   }
 }
 
@@ -186,21 +183,19 @@ struct Found {
   bool is_new_harm() const { return note->level != Note::Level::kNote && !old; }
 };
 
-std::vector<Found> found_in(const std::vector<CheckedFile>& files,
-                            const std::vector<CheckedFile>& old_files) {
+std::vector<Found> found_in(const CheckedFiles& now, const CheckedFiles& old) {
   std::vector<Found> all;
-  for (const CheckedFile& file : files) {
+  for (const CheckedFile& file : now.files) {
     for (const Note& note : file.file.notes) {
-      const bool old =
-          std::any_of(old_files.begin(), old_files.end(),
+      const bool was_there =
+          std::any_of(old.files.begin(), old.files.end(),
                       [&note](const CheckedFile& each) { return contains(each.file.notes, note); });
-      all.push_back({&file, nullptr, &note, old});
+      all.push_back({&file, nullptr, &note, was_there});
     }
-    for (const CheckedPolicy& policy : file.policies) {
-      const CheckedPolicy* before = policy.before.policy;
-      for (const Note& note : policy.findings) {
+    for (const CheckedPolicy& each : file.policies) {
+      for (const Note& note : each.findings) {
         all.push_back(
-            {&file, &policy, &note, before != nullptr && contains(before->findings, note)});
+            {&file, &each, &note, each.before != nullptr && contains(each.before->findings, note)});
       }
     }
   }
@@ -235,9 +230,8 @@ std::size_t print_notes(const std::vector<Found>& all, const CheckedFile& file,
     head.resize(11, ' ');
     head += line;
     head.resize(std::max<std::size_t>(head.size() + 1, 22), ' ');
-    std::cout << painted(fitted(head, text, style_of(STDOUT_FILENO, look.color)),
-                         note.level == Note::Level::kNote ? Tone::kPlain : Tone::kDoubt,
-                         style_of(STDOUT_FILENO, look.color));
+    print_below(std::cout, text, note.level == Note::Level::kNote ? Tone::kPlain : Tone::kDoubt,
+                style_of(STDOUT_FILENO, look.color), head);
   }
   return whole || notes < kMostNotes ? 0 : notes - kMostNotes;
 }
@@ -285,7 +279,7 @@ void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, con
                           {"line", std::to_string(harm->line())},
                           {"rule", std::string(harm->note->rule)}}};
   if (was_run) {
-    std::cout << painted(fitted("  ", words_of(reason), style), Tone::kDoubt, style);
+    print_below(std::cout, words_of(reason), Tone::kDoubt, style);
   } else {
     print_headline(std::cout, {Tone::kDoubt, reason}, style);
   }
@@ -319,18 +313,15 @@ void write_sarif(const std::vector<Found>& all, bool of_changes) {
   LineFile("-").write(log.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void write_json(const std::vector<CheckedFile>& files, const std::vector<Found>& all,
-                JsonLines& json) {
-  for (const CheckedFile& file : files) {
-    for (const CheckedPolicy& each : file.policies) {
-      json.write({{"type", "policy"},
-                  {"file", printable(file.path)},
-                  {"line", each.policy->line},
-                  {"kind", file.file.kind},
-                  {"names", each.policy->names},
-                  {"refused", each.policy->refused},
-                  {"settings", options_of(*each.policy)}});
-    }
+void write_json(const CheckedFiles& checked, const std::vector<Found>& all, JsonLines& json) {
+  for (const CheckedPolicy* each : checked.policies) {
+    json.write({{"type", "policy"},
+                {"file", printable(each->file->path)},
+                {"line", each->policy->line},
+                {"kind", each->file->file.kind},
+                {"names", each->policy->names},
+                {"refused", each->policy->refused},
+                {"settings", options_of(*each->policy)}});
   }
   for (const Found& each : all) {
     Json finding{{"type", "finding"},       {"file", printable(each.file->path)},
@@ -342,28 +333,17 @@ void write_json(const std::vector<CheckedFile>& files, const std::vector<Found>&
   }
 }
 
-// Of what cannot be modelled at all, such as hedging, nothing is known.
-bool has_unknown(const std::vector<CheckedFile>& files) {
-  return std::any_of(files.begin(), files.end(), [](const CheckedFile& file) {
-    return std::any_of(file.policies.begin(), file.policies.end(), [](const CheckedPolicy& each) {
-      return !each.policy->has_retries && each.policy->settings.empty();
-    });
-  });
-}
-
 // The policies that can be run. Those that have not changed are left out.
-std::vector<PolicyCase> cases_of(const std::vector<CheckedFile>& files) {
+std::vector<PolicyCase> cases_of(const CheckedFiles& checked) {
   std::vector<PolicyCase> cases;
-  for (const CheckedFile& file : files) {
-    for (const CheckedPolicy& each : file.policies) {
-      if (!can_run(*each.policy)) continue;
-      PolicyCase one{.policy = to_run(file, each)};
-      if (each.before.policy != nullptr && can_run(*each.before.policy->policy)) {
-        one.before = to_run(*each.before.file, *each.before.policy);
-        if (one.before->settings == one.policy.settings) continue;
-      }
-      cases.push_back(std::move(one));
+  for (const CheckedPolicy* each : checked.policies) {
+    if (!can_run(*each->policy)) continue;
+    PolicyCase one{.policy = to_run(*each)};
+    if (each->before != nullptr && can_run(*each->before->policy)) {
+      one.before = to_run(*each->before);
+      if (one.before->settings == one.policy.settings) continue;
     }
+    cases.push_back(std::move(one));
   }
   return cases;
 }
@@ -371,10 +351,10 @@ std::vector<PolicyCase> cases_of(const std::vector<CheckedFile>& files) {
 int check_files(const Invocation& invocation, const CheckOptions& typed) {
   CheckOptions options = typed;
   const bool markdown = options.format == Format::kMarkdown;
-  std::vector<CheckedFile> files = read_files(options.files, options.as);
-  const std::vector<CheckedFile> old_files = read_files(options.baseline, options.as);
-  find_before(files, old_files);
-  const std::vector<Found> all = found_in(files, old_files);
+  CheckedFiles checked = read_files(options.files, options.as);
+  const CheckedFiles old = read_files(options.baseline, options.as);
+  find_before(checked, old);
+  const std::vector<Found> all = found_in(checked, old);
   NamedOptions given = given_to_study(invocation.app, {});
   if (given.contains("strategy")) {
     throw std::invalid_argument(
@@ -394,22 +374,22 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   }
   if (!options.workload.seed) options.workload.seed = 1;    // for the same verdict each time
   const bool none = given.empty() || options.look.explain;  // nothing is run
-  const std::vector<PolicyCase> cases = none ? std::vector<PolicyCase>() : cases_of(files);
-  if (options.cell.number > 0 && (cases.empty() || !old_files.empty())) {
+  const std::vector<PolicyCase> cases = none ? std::vector<PolicyCase>() : cases_of(checked);
+  if (options.cell.number > 0 && (cases.empty() || !old.files.empty())) {
     throw std::invalid_argument(
         cases.empty()
             ? "--cell: a cell is a policy that is run, and none is (see --rate, --workers)"
             : "--cell excludes --baseline");
   }
   const auto write = [&](JsonLines& json) {
-    if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
-    write_json(files, all, json);
+    if (options.format == Format::kSarif) write_sarif(all, !old.files.empty());
+    write_json(checked, all, json);
   };
   const auto print = [&] {
     if (!markdown) {
-      print_reason(all, has_unknown(files), !cases.empty(), style_of(1, options.look.color));
+      print_reason(all, checked.has_unknown(), !cases.empty(), style_of(1, options.look.color));
     }
-    print_files(files, all, markdown, options.look);
+    print_files(checked.files, all, markdown, options.look);
     if (given.empty()) {
       say({"check-ask-service"});
     } else if (cases.empty()) {
@@ -438,7 +418,7 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   if (std::any_of(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); })) {
     return flush_standard_output() ? kExitBroken : kExitFault;
   }
-  return has_unknown(files) ? std::max<int>(code, kExitUndecided) : code;
+  return checked.has_unknown() ? std::max<int>(code, kExitUndecided) : code;
 }
 
 }  // namespace
