@@ -274,7 +274,7 @@ class PolicyRuns {
     if (asked_.markdown) asked_.print_findings();
     study_->tell_outlook(invocation_, told_, set_by_all_);
     runs_ = study_->run_in_rounds([this](const Study::Runs& so_far) { return open(so_far); });
-    for (std::size_t i = 0; i < cells_.size(); ++i) take(i);
+    for (Cell& each : cells_) take(each);
     if (study_->is_share()) return study_->finish();
     // What is no table is as in a terminal.
     const char* const fence = asked_.markdown ? "```\n" : "";
@@ -369,35 +369,42 @@ class PolicyRuns {
     return {&cells_[policy * count], count};
   }
 
-  // Whether a claim about the policy is broken, in any disturbance.
-  bool is_over(const Study::Runs& runs, std::size_t policy) const {
+  // Of all claims about a policy, in all disturbances.
+  Finding finding_of(const Study::Runs& runs, std::size_t policy) const {
+    Finding all = Finding::kHolds;
     for (const Cell& cell : cells_of(policy)) {
       for (const Accepted& each : judged(runs, cell)) {
-        if (each.judgement.finding == Finding::kBroken) return true;
+        if (each.judgement.finding == Finding::kBroken) return Finding::kBroken;
+        if (each.judgement.finding == Finding::kUndecided) all = Finding::kUndecided;
       }
     }
-    return false;
+    return all;
+  }
+
+  // Then it gets no more runs.
+  bool is_over(const Study::Runs& runs, const Cell& cell) const {
+    const auto number = static_cast<std::size_t>(&cell - cells_.data());
+    return finding_of(runs, number / asked_.disturbances.size()) == Finding::kBroken;
   }
 
   // The cells that need another round.
   std::vector<std::size_t> open(const Study::Runs& so_far) const {
     std::vector<std::size_t> open;
     const auto& own = study_->own_cells();
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      if (!std::binary_search(own.begin(), own.end(), cells_[i].now)) continue;
-      const auto now = judged(so_far, cells_[i]);
+    for (const Cell& cell : cells_) {
+      if (!std::binary_search(own.begin(), own.end(), cell.now)) continue;
+      const auto now = judged(so_far, cell);
       const bool certain =
           std::all_of(now.begin(), now.end(), [](const Accepted& each) { return each.certain; });
-      if (certain || is_over(so_far, i / asked_.disturbances.size())) continue;
-      open.push_back(cells_[i].now);
-      if (cells_[i].before) open.push_back(*cells_[i].before);
+      if (certain || is_over(so_far, cell)) continue;
+      open.push_back(cell.now);
+      if (cell.before) open.push_back(*cell.before);
     }
     return open;
   }
 
   // What came of a cell, as a row of each table.
-  void take(std::size_t number) {
-    Cell& cell = cells_[number];
+  void take(Cell& cell) {
     const Runs& now = runs_[cell.now];
     if (now.empty()) return;
     const Hits hits = hits_of(now, runs_before(runs_, cell));
@@ -422,8 +429,8 @@ class PolicyRuns {
     study_->write_row(cell.now, cell.result);
     std::vector<Judgement> judgements;
     for (Accepted& each : judged(runs_, cell)) {
-      each.judgement.stopped = each.judgement.finding == Finding::kUndecided &&
-                               is_over(runs_, number / asked_.disturbances.size());
+      each.judgement.stopped =
+          each.judgement.finding == Finding::kUndecided && is_over(runs_, cell);
       judgements.push_back(std::move(each.judgement));
     }
     study_->judge(cell.now, std::move(judgements));
@@ -463,20 +470,12 @@ class PolicyRuns {
     }
   }
 
-  bool holds(std::span<const Cell> cells) const {
-    return std::all_of(cells.begin(), cells.end(), [this](const Cell& cell) {
-      const auto all = judged(runs_, cell);
-      return std::all_of(all.begin(), all.end(), [](const Accepted& each) {
-        return each.judgement.finding == Finding::kHolds;
-      });
-    });
-  }
-
   void answer(std::size_t number) {
     const std::span<const Cell> cells = cells_of(number);
     const PolicyCase& policy = asked_.cases[number];
     const Cell& worst = worst_of(cells);
-    const auto holding = holds(cells) ? options_.expectations : std::vector<Expectation>();
+    const auto holding = finding_of(runs_, number) == Finding::kHolds ? options_.expectations
+                                                                      : std::vector<Expectation>();
     Answered& answered = answered_.emplace_back(Answered{
         &policy, cells, holding,
         AnswerTrials({study_cells_[worst.now].options, asked_.given, worst.result, holding},

@@ -521,7 +521,14 @@ class RetrystormMerge : public testing::Test {
 
 TEST_F(RetrystormMerge, HasTheRowsAndClaimsOfOneRun) {
   const Arguments small = with_small({});
+  Arguments check{"check"};  // a cell is a policy; one of these files has a finding
+  for (const char* retries : {"1", "2", "9"}) {
+    check.push_back(dir_.file(std::string("policy") + retries));
+    std::ofstream(check.back()) << succeeded(
+        RETRYSTORM_STUDIES, {"export", "--as=istio", "--strategy=envoy", "--max-retries", retries});
+  }
   const std::tuple<const char*, Arguments, std::size_t> studies[] = {
+      {RETRYSTORM_STUDIES, check + Arguments{"--expect=down<90%"} + small, 2},
       {RETRYSTORM_SIMULATE,
        Arguments{"--sweep=strategy=fixed,none", "--sweep=backlog=5,50,500", "--no-trials",
                  "--expect=down<50%", "--expect=success>90%"} +
