@@ -110,8 +110,11 @@ void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how) {
 
 void Hosts::note(Host host) {
   const ServerNode& server = *servers_[host];
-  events_.set(host, server.next_event());
-  repeats_.set(host, server.next_repeat());
+  const auto update = [host](Tournament<TimePoint>& times, TimePoint time) {
+    if (times.key(host) != time) times.set(host, time);
+  };
+  update(events_, server.next_event());
+  update(repeats_, server.next_repeat());
   all_in_service_ -= in_service_[host];
   all_in_service_ += in_service_[host] = server.concurrency();
   peak_ = std::max(peak_, all_in_service_);

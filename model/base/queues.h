@@ -105,7 +105,11 @@ class Tournament {
 
   void set(std::size_t item, const Key& key) {
     keys_[item] = key;
-    for (std::size_t at = (leaves_ + item) / 2; at > 0; at /= 2) winners_[at] = better(2 * at);
+    for (std::size_t at = (leaves_ + item) / 2; at > 0; at /= 2) {
+      const std::uint32_t winner = better(2 * at);
+      if (winner == winners_[at] && winner != item) return;  // nor does it win further up
+      winners_[at] = winner;
+    }
   }
 
  private:
