@@ -252,12 +252,9 @@ bool has_options(const Node& node) {
 
 }  // namespace
 
-bool is_dotnet(const std::vector<Node>& documents) {
-  return std::any_of(documents.begin(), documents.end(), has_options);
-}
-
-PolicyFile read_dotnet(const std::vector<Node>& documents) {
-  return Reader().read(documents);
+PolicyFile read_dotnet(const std::vector<Node>& documents, ReadAs) {
+  const bool ours = std::any_of(documents.begin(), documents.end(), has_options);
+  return ours ? Reader().read(documents) : PolicyFile();
 }
 
 }  // namespace retrystorm

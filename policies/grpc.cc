@@ -386,11 +386,8 @@ void take_as_go_does(Node& node, std::vector<const Node*>& renamed) {
 
 }  // namespace
 
-bool is_grpc(const std::vector<Node>& documents) {
-  return documents.size() == 1 && config_of(documents.front()) != nullptr;
-}
-
 PolicyFile read_grpc(const std::vector<Node>& documents, ReadAs as) {
+  if (documents.size() != 1 || config_of(documents.front()) == nullptr) return {};
   Node config = *config_of(documents.front());
   std::vector<const Node*> renamed;
   take_as_go_does(config, renamed);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -37,30 +36,18 @@ constexpr std::array kFields{Field{"retries", "max-retries", whole_number, "3"},
                              Field{"timeout server", "timeout", duration}};
 
 // The words of retry-on, and the failures that they stand for.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWords{
-    {{"none", ""},
-     {"conn-failure", "transport"},
-     {"empty-response", "transport"},
-     {"junk-response", ""},
-     {"response-timeout", "timeout"},
-     {"0rtt-rejected", ""},
-     {"all-retryable-errors", "transport+timeout+500+502+503+504"}}};
-constexpr std::string_view kStatuses = "401 403 404 408 421 425 429 500 501 502 503 504";
-
-// By their words. Sections share what they inherit.
-using Settings = std::map<std::string, std::shared_ptr<const Node>, std::less<>>;
+constexpr std::string_view kWords =
+    "none=- conn-failure=transport empty-response=transport junk-response= "
+    "response-timeout=timeout 0rtt-rejected= "
+    "all-retryable-errors=transport+timeout+500+502+503+504 401=401 403=403 404=404 408=408 "
+    "421=421 425=425 429=429 500=500 501=501 502=502 503=503 504=504";
 
 struct Section {
   std::string kind{}, name{};
   std::size_t line = 0;
   std::size_t servers = 0;
-  Settings settings{};
+  Nodes settings{};  // by their words
 };
-
-const Node* find(const Settings& settings, std::string_view name) {
-  const auto found = settings.find(name);
-  return found == settings.end() ? nullptr : found->second.get();
-}
 
 // Words, until a comment. What is beyond 64 words or 300 bytes is left out: HAProxy refuses more words (MAX_LINE_ARGS),
 // and nothing that is read here is as long.
@@ -82,15 +69,12 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-bool is_section(const std::string& word) {
-  return word == "global" || word == "defaults" || word == "frontend" || word == "backend" ||
-         word == "listen";
-}
+constexpr std::string_view kSections = "global defaults frontend backend listen";
 
 std::vector<Section> sections_of(std::string_view text) {
   std::vector<Section> sections;
-  std::map<std::string, Settings> named;  // sections "defaults NAME"
-  Settings defaults;
+  std::map<std::string, Nodes> named;  // sections "defaults NAME"
+  Nodes defaults;
   const auto end = [&] {
     if (sections.empty() || sections.back().kind != "defaults") return;
     defaults = sections.back().settings;
@@ -99,7 +83,7 @@ std::vector<Section> sections_of(std::string_view text) {
   each_line(text, [&](std::string_view line, std::size_t number) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) return;
-    if (is_section(words[0])) {
+    if (is_among(words[0], kSections)) {
       end();
       check_count(sections.size());
       Section section{.kind = words[0], .name = words.size() > 1 ? words[1] : "", .line = number};
@@ -128,41 +112,22 @@ std::vector<Section> sections_of(std::string_view text) {
     if (std::find(kRead.begin(), kRead.end(), name) == kRead.end()) return;
     std::string value;
     for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
-    section.settings[name] = std::make_shared<const Node>(scalar_node(name, value, number));
+    section.settings[name] = scalar_node(name, value, number);
   });
   return sections;
 }
 
-void add_conditions(Policy& policy, const Settings& settings) {
-  const Node* words = find(settings, "retry-on");
-  const Node* mode = find(settings, "mode");
-  if (words != nullptr && (mode == nullptr || mode->text != "http")) {
-    policy.warn(kNoEffect, words->line, "retry-on has an effect in mode http only");
-    words = nullptr;
+void add_conditions(Policy& policy, const Nodes& settings) {
+  const Node& given = node_in(settings, "retry-on");
+  const bool holds = given && node_in(settings, "mode").text == "http";
+  if (given && !holds) {
+    policy.warn(kNoEffect, given.line, "retry-on has an effect in mode http only");
   }
-  std::string on;
-  const std::string text = words == nullptr ? "conn-failure" : words->text;
-  for (const std::string_view word : parts_of(text, ' ')) {
-    const auto known = std::find_if(kWords.begin(), kWords.end(),
-                                    [word](const auto& each) { return each.first == word; });
-    const auto statuses = split(kStatuses, ' ');
-    std::string_view covers = known == kWords.end() ? word : known->second;
-    if (known == kWords.end() &&
-        std::find(statuses.begin(), statuses.end(), word) == statuses.end()) {
-      policy.refuse(words->line,
-                    shown(word) + " is no condition of retry-on: HAProxy does not start with it");
-    } else if (!covers.empty()) {
-      on.append(on.empty() ? "" : "+").append(covers);
-    } else if (word != "none") {
-      policy.not_modelled(words->line, std::string(word) + ": there are no such answers here");
-    }
-  }
-  policy.set(
-      "retry-on", to_string(parse_retry_on(on.empty() ? "none" : on)),
-      words == nullptr ? 0 : words->line,
-      words == nullptr ? "retry-on is not given: failed connections only" : field_text(*words));
-  if (words != nullptr) {
-    policy.not_modelled(words->line, "requests longer than a buffer, which are not retried");
+  const Node words = holds ? given : scalar_node("retry-on", "conn-failure", 0);
+  policy.set("retry-on", failures_of(policy, words, kWords, kProgram), words.line,
+             holds ? field_text(words) : "retry-on is not given: failed connections only");
+  if (holds) {
+    policy.not_modelled(words.line, "requests longer than a buffer, which are not retried");
   }
 }
 
@@ -170,16 +135,16 @@ Policy policy_of(const Section& section) {
   Policy policy{.names = {section.kind + ' ' + shown(section.name)},
                 .line = section.line,
                 .layer = "gateway"};
+  const auto setting = [&section](std::string_view name) -> const Node& {
+    return node_in(section.settings, name);
+  };
   policy.assume("growth", "constant", "HAProxy's waits are equal");
-  for (const Field& each : kFields)
-    add_field(policy, each, find(section.settings, each.name), kProgram);
-  if (find(section.settings, "timeout server") == nullptr) {
-    note_no_deadline(policy, "timeout server");
-  }
+  for (const Field& each : kFields) add_field(policy, each, setting(each.name), kProgram);
+  if (!setting("timeout server")) note_no_deadline(policy, "timeout server is not given");
   add_conditions(policy, section.settings);
   policy.assume("retry-budget", "none", "HAProxy has no limit on all retries together");
-  if (const Node* other = find(section.settings, "option redispatch")) {
-    policy.not_modelled(other->line,
+  if (const Node& other = setting("option redispatch")) {
+    policy.not_modelled(other.line,
                         "option redispatch: the last retry goes to another server, at once");
   } else if (const Setting* retries = policy.find("max-retries");
              section.servers > 1 && retries != nullptr && retries->value != "0") {
@@ -188,13 +153,13 @@ Policy policy_of(const Section& section) {
                 "are others");
   }
   policy.assume("deadline", "none", "HAProxy has no limit on the time of all tries");
-  if (const Node* off = find(section.settings, "http-request disable-l7-retry")) {
-    policy.not_modelled(off->line,
+  if (const Node& off = setting("http-request disable-l7-retry")) {
+    policy.not_modelled(off.line,
                         "http-request disable-l7-retry: requests that are retried only where the "
                         "connection failed");
   }
-  if (const Node* queue = find(section.settings, "timeout queue")) {
-    policy.not_modelled(queue->line, field_text(*queue) + ": how long requests wait for a server");
+  if (const Node& queue = setting("timeout queue")) {
+    policy.not_modelled(queue.line, field_text(queue) + ": how long requests wait for a server");
   }
   return policy;
 }
@@ -206,19 +171,16 @@ bool is_haproxy(std::string_view text) {
   each_line(text, [&](std::string_view line, std::size_t) {
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) return;
-    if (line.front() != ' ' && line.front() != '\t' && is_section(words[0])) {
+    if (line.front() != ' ' && line.front() != '\t' && is_among(words[0], kSections)) {
       section = section || words.size() < 4;
     } else if (section && words.size() > 1) {
-      for (const char* name :
-           {"server", "retries", "timeout", "option", "mode", "bind", "balance"}) {
-        inside = inside || words[0] == name;
-      }
+      inside = inside || is_among(words[0], "server retries timeout option mode bind balance");
     }
   });
   return section && inside;
 }
 
-PolicyFile read_haproxy(std::string_view text) {
+PolicyFile read_haproxy(std::string_view text, ReadAs) {
   PolicyFile file{.kind = "HAProxy configuration"};
   for (const Section& each : sections_of(text)) {
     if ((each.kind == "backend" || each.kind == "listen") && each.servers > 0) {

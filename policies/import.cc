@@ -112,26 +112,30 @@ void join(PolicyFile& file, PolicyFile more) {
   file.format = {};
 }
 
+// Files of Kubernetes and of Spring may have several kinds. The first of these that a file has is what is read in it.
+const std::vector<std::vector<PolicyFile (*)(const std::vector<Node>&, ReadAs)>> kTogether{
+    {read_istio},
+    {read_envoy},
+    {read_spring_gateway, read_resilience4j, read_gateway, read_linkerd, read_kgateway},
+    {read_dotnet},
+    {read_nginx_ingress}};
+
 PolicyFile read_any(std::string_view text, ReadAs as) {
   if (is_script(text)) {
     throw BadFile(
         "this looks like a script: nothing of it is run or evaluated; give a file of "
         "NAME=VALUE lines, or a config file");
   }
-  if (is_haproxy(text)) {
+  if (is_haproxy(text) || is_nginx(text)) {
     refuse_template(text);
-    return read_haproxy(text);
-  }
-  if (is_nginx(text)) {
-    refuse_template(text);
-    return read_nginx(text);
+    return is_haproxy(text) ? read_haproxy(text, as) : read_nginx(text, as);
   }
   if (is_aws_environment(text)) return read_aws_environment(text, as);
   if (is_aws_config(text)) return read_aws_config(text, as);
   if (is_properties(text)) {
-    const auto documents = parse_properties(text);
-    if (is_resilience4j(documents)) return read_resilience4j(documents);
-    refuse_unknown(text);
+    PolicyFile file = read_properties(parse_properties(text));
+    if (file.kind.empty()) refuse_unknown(text);
+    return file;
   }
   std::vector<Node> documents;
   try {
@@ -148,21 +152,15 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
     }
     throw;
   }
-  if (is_grpc(documents)) {
+  if (PolicyFile file = read_grpc(documents, as); !file.kind.empty()) {
     check_json(text);
-    return read_grpc(documents, as);
+    return file;
   }
-  if (is_istio(documents)) return read_istio(documents);
-  if (is_envoy(documents)) return read_envoy(documents);
-  PolicyFile file = read_spring_gateway(documents);
-  const auto entries = flat_entries(documents);
-  if (is_resilience4j(entries)) join(file, read_resilience4j(entries));
-  if (is_gateway(documents)) join(file, read_gateway(documents, as));
-  if (is_linkerd(documents)) join(file, read_linkerd(documents));
-  join(file, read_kgateway(documents));
-  if (!file.kind.empty()) return file;
-  if (is_dotnet(documents)) return read_dotnet(documents);
-  if (is_nginx_ingress(documents)) return read_nginx_ingress(documents);
+  for (const auto& together : kTogether) {
+    PolicyFile file;
+    for (const auto read : together) join(file, read(documents, as));
+    if (!file.kind.empty()) return file;
+  }
   refuse_unknown(text);
 }
 

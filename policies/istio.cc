@@ -43,24 +43,107 @@ constexpr std::array kBudget{
     Field{"budgetInterval", "budget-interval", duration}};
 constexpr Field kMaxRetries{"maxRetries", "budget-min-concurrency", whole_number};
 
+constexpr Skipped kSkippedOfHttp[] = {
+    {"http1MaxPendingRequests", "how many requests wait for a connection"}};
+constexpr Skipped kSkippedOfTcp[] = {{"maxConnections", kOfPool}};
+
 // A rule's host and what it says about connections to it.
 struct Rule {
   const Node* object = nullptr;
-  const Node* policy = nullptr;                  // trafficPolicy; null: none
   std::map<std::string, const Node*> subsets{};  // their own trafficPolicy
 };
+
+// The gateways of a VirtualService.
+std::string layer_of(const Node& gateways) {
+  bool mesh = gateways.items().empty(), gateway = false;
+  for (const Node& each : gateways.items()) (each.text == "mesh" ? mesh : gateway) = true;
+  return mesh && gateway ? "gateway and mesh" : gateway ? "gateway" : "mesh";
+}
+
+std::string route_name(const Node& service, const Node& route, std::size_t number) {
+  const std::string own = route["name"].brief();
+  if (!own.empty()) return name_of(service) + '/' + shown(own);
+  const auto& matches = route["match"].items();
+  const Node& uri = matches.empty() ? kNowhere : matches.front()["uri"];
+  if (uri.is_map() && !uri.children.empty()) {
+    return name_of(service) + ' ' + shown(uri.children.front().text);
+  }
+  return name_of(service) + " route " + std::to_string(number);
+}
+
+void read_max_retries(Policy& policy, const Node& most) {
+  const bool zero = most.text == "0";
+  if (zero) {
+    policy.warn(kNoEffect, most.line,
+                "maxRetries: 0 does not mean none: it stands for the default of 4,294,967,295");
+  }
+  Policy read;
+  if (zero || !add_field(read, kMaxRetries, most, kProgram)) {
+    policy.assume("retry-budget", "none",
+                  "there is no maxRetries and no retryBudget: Istio has no limit on retries");
+    return;
+  }
+  policy.take("retry-budget", "envoy", most);
+  add_field(policy, kMaxRetries, most, kProgram);
+}
+
+void read_budget(Policy& policy, const Node& budget, bool has_pool) {
+  policy.set("retry-budget", "envoy", budget.line, "retryBudget");
+  add_shares(policy, kBudget, budget, kProgram);
+  if (!budget["percent"]) {
+    policy.warn(kDependsOnVersion, budget.line,
+                "percent is not given: 20, but versions of Istio before the fix of issue 59504 "
+                "took 0.2 for it: write percent: 20");
+  }
+  if (!has_pool) {
+    policy.warn(kDependsOnVersion, budget.line,
+                "retryBudget is ignored by Istio unless a connectionPool is set, too (by reading "
+                "its source at 1.32)");
+  }
+}
+
+// The parts of a trafficPolicy. A subset's (`own`) replaces the rule's.
+void read_traffic(Policy& policy, const Node& own, const Node& rules) {
+  const auto part = [&](std::string_view name) -> const Node& {
+    return own[name] ? own[name] : rules[name];
+  };
+  const Node &pool = part("connectionPool"), &budget = part("retryBudget");
+  if (budget.is_map()) {
+    read_budget(policy, budget, static_cast<bool>(pool));
+  } else {
+    read_max_retries(policy, pool["http>maxRetries"]);
+  }
+  add_concurrency(policy, pool["http>http2MaxRequests"]);
+  note_skipped(policy, pool["http"], kSkippedOfHttp);
+  note_skipped(policy, pool["tcp"], kSkippedOfTcp);
+  const Node& outliers = part("outlierDetection");
+  if (!outliers) return;
+  policy.not_modelled(outliers.line, "outlierDetection: hosts that fail are left out for a time");
+  if (const Node& old = outliers["consecutiveErrors"]) {
+    policy.warn(kNoEffect, old.line,
+                "consecutiveErrors was removed: the field is consecutive5xxErrors");
+  }
+}
 
 class Reader {
  public:
   PolicyFile read(const std::vector<Node>& documents) {
-    file_.kind = "Istio configuration";
-    file_.format = "istio";
+    std::vector<const Node*> services;
     for (const Node* each : objects_of(documents)) {
-      if (is_object(*each, kGroup, "VirtualService")) services_.push_back(each);
+      if (is_object(*each, kGroup, "VirtualService")) services.push_back(each);
       if (is_object(*each, kGroup, "DestinationRule")) add_rule(*each);
       if (is_object(*each, "v1", "Service")) add_service(*each);
     }
-    for (const Node* each : services_) read_service(*each);
+    if (services.empty() && !has_rules_) return {};
+    file_.kind = "Istio configuration";
+    file_.format = "istio";
+    for (const Node* each : services) {
+      std::size_t number = 0;
+      for (const Node& route : (*each)["spec>http"].items()) {
+        ++number;
+        if (route.is_map()) read_route(*each, route, number);
+      }
+    }
     if (file_.policies.empty()) {
       for (const auto& [host, rule] : rules_) read_rule_alone(host, rule);
     }
@@ -71,93 +154,69 @@ class Reader {
   // The protocol of a port is its appProtocol, or its name before a dash.
   void add_service(const Node& object) {
     knows_protocols_ = true;
-    for (const Node& each : object.items({"spec", "ports"})) {
-      const Node* told = each.find({"appProtocol", "name"});
-      if (told == nullptr || told->text.substr(0, told->text.find('-')) != "grpc") continue;
-      grpc_.insert(full_host(object.text_at({"metadata", "name"}), object));
+    for (const Node& each : object["spec>ports"].items()) {
+      const std::string& told = each.first_of({"appProtocol", "name"}).text;
+      if (told.substr(0, told.find('-')) != "grpc") continue;
+      grpc_.insert(full_host(object["metadata>name"].brief(), object));
     }
   }
 
   void add_rule(const Node& object) {
-    const std::string host = object.text_at({"spec", "host"});
+    has_rules_ = true;
+    const std::string host = object["spec>host"].brief();
     if (host.empty()) return;
-    Rule rule{.object = &object, .policy = object.at({"spec", "trafficPolicy"})};
-    for (const Node& each : object.items({"spec", "subsets"})) {
-      if (const Node* own = each.find("trafficPolicy")) rule.subsets[each.text_at({"name"})] = own;
+    Rule rule{.object = &object};
+    for (const Node& each : object["spec>subsets"].items()) {
+      if (const Node& own = each["trafficPolicy"]) rule.subsets[each["name"].brief()] = &own;
     }
     rules_.emplace(full_host(host, object), rule);
   }
 
-  static std::string layer_of(const Node& service) {
-    const Node* gateways = service.at({"spec", "gateways"});
-    if (gateways == nullptr || !gateways->is_list()) return "mesh";
-    bool mesh = false, gateway = false;
-    for (const Node& each : gateways->children) (each.text == "mesh" ? mesh : gateway) = true;
-    return mesh && gateway ? "gateway and mesh" : gateway ? "gateway" : "mesh";
-  }
-
-  void read_service(const Node& service) {
-    std::size_t number = 0;
-    for (const Node& each : service.items({"spec", "http"})) {
-      ++number;
-      if (each.is_map()) read_route(service, each, number);
-    }
-  }
-
-  static std::string route_name(const Node& service, const Node& route, std::size_t number) {
-    std::string name = shown(service.text_at({"metadata", "name"}));
-    const std::string own = route.text_at({"name"});
-    if (!own.empty()) return name + '/' + shown(own);
-    if (const auto& matches = route.items({"match"}); !matches.empty()) {
-      const Node* uri = matches.front().find("uri");
-      if (uri != nullptr && uri->is_map() && !uri->children.empty()) {
-        return name + ' ' + shown(uri->children.front().text);
-      }
-    }
-    return name + " route " + std::to_string(number);
-  }
-
   void read_route(const Node& service, const Node& route, std::size_t number) {
-    const Node* retries = route.find("retries");
-    const Node* destinations = route.find("route");
+    const Node &retries = route["retries"], &destinations = route["route"];
     // A redirect or an answer of the proxy itself.
-    const bool is_lost = destinations == nullptr && retries != nullptr &&
-                         route.find({"redirect", "directResponse", "delegate"}) == nullptr;
-    if (!is_lost && (destinations == nullptr || !destinations->is_list())) return;
+    const bool is_lost =
+        !destinations && retries && !route.first_of({"redirect", "directResponse", "delegate"});
+    if (!is_lost && !destinations.is_list()) return;
     Policy policy{.names = {route_name(service, route, number)},
                   .line = route.line,
-                  .layer = layer_of(service)};
+                  .layer = layer_of(service["spec>gateways"])};
     if (is_lost) {
       policy.refuse(
           route.line,
           "retries without a route: the API server refuses an http rule that leads nowhere");
-      file_.add(std::move(policy));
-      return;
+      return file_.add(std::move(policy));
     }
     std::set<std::string> seen;
     std::string first;
-    for (const Node& each : destinations->children) {
-      const std::string host = each.text_at({"destination", "host"});
+    for (const Node& each : destinations.children) {
+      const std::string host = each["destination>host"].brief();
       if (host.empty()) continue;
       const std::string full = full_host(host, service);
       if (first.empty()) first = full;
       if (seen.insert(full).second) policy.hosts.push_back(shown(full));
     }
-    add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
-    if (retries != nullptr && retries->is_map()) {
-      read_retries(policy, *retries);
+    add_field(policy, kTimeout, route[kTimeout.name], kProgram);
+    if (retries.is_map()) {
+      read_retries(policy, retries);
     } else {
       set_default_retries(policy);
     }
-    note_faults(policy, route);
-    for (const Node& each : route.items({"match"})) {
-      check_method(policy, each.at({"method", "exact"}));
+    if (const Node& fault = route["fault"]) {
+      policy.warn(kNoEffect, fault.line,
+                  "while a fault is injected on a route, its retries and timeouts do not hold");
     }
-    const std::string subset =
-        destinations->children.empty()
-            ? ""
-            : destinations->children.front().text_at({"destination", "subset"});
-    read_rule(policy, first, subset);
+    for (const Node& each : route["match"].items()) check_method(policy, each["method>exact"]);
+    if (const auto rule = rules_.find(first); rule != rules_.end()) {
+      const Node& to = destinations.children.empty() ? kNowhere : destinations.children.front();
+      const auto own = rule->second.subsets.find(to["destination>subset"].brief());
+      read_traffic(policy, own == rule->second.subsets.end() ? kNowhere : *own->second,
+                   (*rule->second.object)["spec>trafficPolicy"]);
+    } else {
+      policy.assume(
+          "retry-budget", "none",
+          "no DestinationRule for its host is in the file: Istio has no limit on retries");
+    }
     file_.add(std::move(policy));
   }
 
@@ -167,7 +226,7 @@ class Reader {
     policy.assume("backoff-base", "25ms", "the default of Istio");
     settle_cap(policy, "its cap");
     settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
-    add_conditions(policy, kDefaultConditions, {}, 0, false);
+    add_conditions(policy, kDefaultConditions, {}, 0);
     policy.assumed(0,
                    "no retries are given, so Istio's default holds: 2 retries where the connection "
                    "failed (the mesh's configuration can change it)");
@@ -178,129 +237,38 @@ class Reader {
                 {"attempts", "perTryTimeout", "retryOn", "retryRemoteLocalities",
                  "retryIgnorePreviousHosts", "backoff"},
                 "no field of retries: the API server refuses or drops it");
-    const Node* attempts = retries.find(kAttempts.name);
-    const bool none = attempts == nullptr || attempts->text == "0";
-    if (attempts == nullptr) {
+    const Node& attempts = retries[kAttempts.name];
+    if (attempts) {
+      add_field(policy, kAttempts, attempts, kProgram);
+    } else {
       policy.set("max-retries", "0", retries.line,
                  "retries without attempts: 0, so nothing is retried");
       policy.fault(kNoEffect, retries.line,
                    "retries without attempts is no retry at all (the API server refuses it)");
-    } else {
-      add_field(policy, kAttempts, attempts, kProgram);
     }
     set_envoy_waits(policy);
-    add_field(policy, kBase, retries.find(kBase.name), kProgram);
+    add_field(policy, kBase, retries[kBase.name], kProgram);
     settle_cap(policy, "its cap");
-    add_field(policy, kTryTimeout, retries.find(kTryTimeout.name), kProgram);
+    add_field(policy, kTryTimeout, retries[kTryTimeout.name], kProgram);
     settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
-    if (none) return;
-    const Node* on = retries.find("retryOn");
-    const bool given = on != nullptr && !on->text.empty();
-    if (given && on->text.find(", ") != std::string::npos) {
+    if (!attempts || attempts.text == "0") return;
+    const Node& said = retries["retryOn"];
+    const Node& on = said.text.empty() ? kNowhere : said;
+    if (on.text.find(", ") != std::string::npos) {
       policy.warn(
-          kRefusedRule, on->line,
+          kRefusedRule, on.line,
           "retryOn with blanks after its commas is refused by the API server, and taken from "
           "a file");
     }
-    if (!add_conditions(policy, given ? on->text : std::string(kDefaultConditions), {},
-                        given ? on->line : 0, false)) {
-      return;
-    }
+    const bool statuses =
+        add_conditions(policy, on ? std::string_view(on.text) : kDefaultConditions, {}, on.line);
     const bool grpc = std::any_of(policy.hosts.begin(), policy.hosts.end(),
                                   [this](const auto& each) { return grpc_.contains(each); });
-    if (!grpc && knows_protocols_) return;
-    policy.note(grpc ? Note::Level::kWarning : Note::Level::kNote, "grpc-unseen", on->line,
+    if (!statuses || (!grpc && knows_protocols_)) return;
+    policy.note(grpc ? Note::Level::kWarning : Note::Level::kNote, "grpc-unseen", on.line,
                 std::string(grpc ? "its service is gRPC's" : "if a service is gRPC's") +
                     ", these words do not see its failures, whose HTTP status is 200: add "
                     "unavailable");
-  }
-
-  static void note_faults(Policy& policy, const Node& route) {
-    if (const Node* fault = route.find("fault")) {
-      policy.warn(kNoEffect, fault->line,
-                  "while a fault is injected on a route, its retries and timeouts do not hold");
-    }
-  }
-
-  // A subset's part replaces the rule's.
-  void read_rule(Policy& policy, const std::string& host, const std::string& subset) {
-    const auto found = rules_.find(host);
-    if (found == rules_.end()) {
-      policy.assume(
-          "retry-budget", "none",
-          "no DestinationRule for its host is in the file: Istio has no limit on retries");
-      return;
-    }
-    const Rule& rule = found->second;
-    const auto own = rule.subsets.find(subset);
-    read_traffic(policy, own != rule.subsets.end() ? own->second : nullptr, rule.policy);
-  }
-
-  static const Node* part(const Node* own, const Node* top, std::string_view name) {
-    const Node* found = own == nullptr ? nullptr : own->find(name);
-    return found != nullptr || top == nullptr ? found : top->find(name);
-  }
-
-  static void read_traffic(Policy& policy, const Node* own, const Node* top) {
-    const Node* pool = part(own, top, "connectionPool");
-    const Node* budget = part(own, top, "retryBudget");
-    const Node none;
-    const Node* http = pool == nullptr ? nullptr : pool->find("http");
-    const Node& from = http == nullptr ? none : *http;
-    if (budget != nullptr && budget->is_map()) {
-      read_budget(policy, *budget, pool != nullptr);
-    } else {
-      read_max_retries(policy, from.find(kMaxRetries.name));
-    }
-    if (const Node* requests = from.find("http2MaxRequests")) {
-      add_concurrency(policy, *requests);
-    }
-    const Node* outliers = part(own, top, "outlierDetection");
-    note_skipped(policy, http,
-                 {{"http1MaxPendingRequests", "how many requests wait for a connection"}});
-    note_skipped(policy, pool == nullptr ? nullptr : pool->find("tcp"),
-                 {{"maxConnections", kOfPool}});
-    if (outliers == nullptr) return;
-    policy.not_modelled(outliers->line,
-                        "outlierDetection: hosts that fail are left out for a time");
-    if (const Node* old = outliers->find("consecutiveErrors")) {
-      policy.warn(kNoEffect, old->line,
-                  "consecutiveErrors was removed: the field is consecutive5xxErrors");
-    }
-  }
-
-  static void read_budget(Policy& policy, const Node& budget, bool has_pool) {
-    policy.set("retry-budget", "envoy", budget.line, "retryBudget");
-    for (const Field& field : kBudget) {
-      const Node* node = budget.find(field.name);
-      add_share(policy, field, node, kProgram);
-      if (node == nullptr && field.option == "budget-share") {
-        policy.warn(kDependsOnVersion, budget.line,
-                    "percent is not given: 20, but versions of Istio before the fix of issue 59504 "
-                    "took 0.2 for it: write percent: 20");
-      }
-    }
-    if (!has_pool) {
-      policy.warn(kDependsOnVersion, budget.line,
-                  "retryBudget is ignored by Istio unless a connectionPool is set, too (by reading "
-                  "its source at 1.32)");
-    }
-  }
-
-  static void read_max_retries(Policy& policy, const Node* most) {
-    const bool zero = most != nullptr && most->text == "0";
-    if (zero) {
-      policy.warn(kNoEffect, most->line,
-                  "maxRetries: 0 does not mean none: it stands for the default of 4,294,967,295");
-    }
-    Policy read;
-    if (most == nullptr || zero || !add_field(read, kMaxRetries, most, kProgram)) {
-      policy.assume("retry-budget", "none",
-                    "there is no maxRetries and no retryBudget: Istio has no limit on retries");
-      return;
-    }
-    policy.set("retry-budget", "envoy", most->line, field_text(*most));
-    add_field(policy, kMaxRetries, most, kProgram);
   }
 
   void read_rule_alone(const std::string& host, const Rule& rule) {
@@ -312,30 +280,22 @@ class Reader {
         rule.object->line,
         "a DestinationRule alone: what is retried stands in a VirtualService (without one, "
         "Istio retries twice where the connection failed)");
-    read_traffic(policy, nullptr, rule.policy);
+    read_traffic(policy, kNowhere, (*rule.object)["spec>trafficPolicy"]);
     const Setting* budget = policy.find("retry-budget");
     if (budget != nullptr && budget->value == "none") policy.remove("retry-budget");
     file_.add(std::move(policy));
   }
 
   PolicyFile file_;
-  std::vector<const Node*> services_;
   std::map<std::string, Rule> rules_;
+  bool has_rules_ = false;
   std::set<std::string> grpc_;    // hosts that speak it
   bool knows_protocols_ = false;  // there are Services in the file
 };
 
 }  // namespace
 
-bool is_istio(const std::vector<Node>& documents) {
-  const auto objects = objects_of(documents);
-  return std::any_of(objects.begin(), objects.end(), [](const Node* each) {
-    return is_object(*each, kGroup, "VirtualService") ||
-           is_object(*each, kGroup, "DestinationRule");
-  });
-}
-
-PolicyFile read_istio(const std::vector<Node>& documents) {
+PolicyFile read_istio(const std::vector<Node>& documents, ReadAs) {
   return Reader().read(documents);
 }
 

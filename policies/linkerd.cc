@@ -64,16 +64,16 @@ constexpr std::array kAnnotations{
 constexpr Field kHttp{"retry.linkerd.io/http", "retry-on", http_statuses};
 constexpr Field kGrpc{"retry.linkerd.io/grpc", "retry-on", grpc_statuses};
 
+constexpr std::string_view kNotRetried = "requests with a body above 64 KiB, which are not retried";
+
 // Of annotations others are for other programs, so only those that begin like Linkerd's count.
 void note_unknown(Policy& policy, const Node& all) {
   for (const Node& each : all.children) {
-    const bool known =
-        std::any_of(kAnnotations.begin(), kAnnotations.end(),
-                    [&each](const Field& field) { return field.name == each.name; }) ||
-        each.name == kHttp.name || each.name == kGrpc.name || each.name.ends_with("/response") ||
-        each.name.ends_with("/idle");
-    if (known || !(each.name.starts_with("retry.linkerd.io/") ||
-                   each.name.starts_with("timeout.linkerd.io/"))) {
+    const bool ours =
+        each.name.starts_with("retry.linkerd.io/") || each.name.starts_with("timeout.linkerd.io/");
+    if (!ours || row_named(kAnnotations, each.name) != nullptr || each.name == kHttp.name ||
+        each.name == kGrpc.name || each.name.ends_with("/response") ||
+        each.name.ends_with("/idle")) {
       continue;
     }
     policy.warn(kNoEffect, each.line,
@@ -82,33 +82,30 @@ void note_unknown(Policy& policy, const Node& all) {
 }
 
 void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
-  const std::string name = object.text_at({"metadata", "name"});
-  Policy policy{
-      .names = {shown(object.text_at({"kind"}) + ' ' + name)}, .line = all.line, .layer = "mesh"};
-  if (object.text_at({"kind"}) == "Service") policy.hosts.push_back(shown(full_host(name, object)));
+  const std::string name = object["metadata>name"].brief(), kind = object["kind"].brief();
+  Policy policy{.names = {shown(kind + ' ' + name)}, .line = all.line, .layer = "mesh"};
+  if (kind == "Service") policy.hosts.push_back(shown(full_host(name, object)));
   policy.assume("growth", "none", "Linkerd retries at once");
-  add_fields(policy, kAnnotations, &all, kProgram);
+  add_fields(policy, kAnnotations, all, kProgram);
   note_unknown(policy, all);
   settle_timeouts(policy, kProgram, "retry.linkerd.io/timeout", "timeout.linkerd.io/request");
-  const Node* http = all.find(kHttp.name);
-  const Node* grpc = all.find(kGrpc.name);
-  if (http == nullptr && grpc == nullptr) {
-    policy.set("max-retries", "0", 0, "without retry.linkerd.io/http or /grpc nothing is retried");
-    if (const Node* limit = all.find("retry.linkerd.io/limit")) {
-      policy.fault(kNoEffect, limit->line,
-                   "without retry.linkerd.io/http or /grpc nothing is retried");
-    }
+  const auto member = [&all](const Field& each) -> const Node& {
+    return all.member(each.name, NameCase::kExact);
+  };
+  const Node &http = member(kHttp), &grpc = member(kGrpc), &limit = member(kAnnotations[0]);
+  if (!http && !grpc) {
+    const std::string why = "without retry.linkerd.io/http or /grpc nothing is retried";
+    policy.assume("max-retries", "0", why);
+    if (limit) policy.fault(kNoEffect, limit.line, why);
   } else {
-    const bool read =
-        add_field(policy, http != nullptr ? kHttp : kGrpc, http != nullptr ? http : grpc, kProgram);
-    const Setting* timeout = policy.find("timeout");
-    if (read && timeout != nullptr && timeout->line > 0) add_timeouts(policy);
-    if (http != nullptr && grpc != nullptr) {
-      policy.not_modelled(grpc->line, field_text(*grpc) + ": of calls of gRPC, which are not here");
+    const bool read = add_field(policy, http ? kHttp : kGrpc, http ? http : grpc, kProgram);
+    if (read && policy.is_given("timeout")) add_timeouts(policy);
+    if (http && grpc) {
+      policy.not_modelled(grpc.line, field_text(grpc) + ": of calls of gRPC, which are not here");
     }
   }
   policy.assume("retry-budget", "none", "annotations have no budget");
-  policy.not_modelled(all.line, "requests with a body above 64 KiB, which are not retried");
+  policy.not_modelled(all.line, std::string(kNotRetried));
   policy.assumed(all.line,
                  "a ServiceProfile of the same service makes Linkerd ignore all annotations");
   file.add(std::move(policy));
@@ -116,20 +113,28 @@ void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
 
 // Which answers are failures, if the route says it.
 void read_classes(Policy& policy, const Node& route) {
-  for (const Node& each : route.items({"responseClasses"})) {
+  for (const Node& each : route["responseClasses"].items()) {
     note_others(policy.notes, each, {"condition", "isFailure"},
                 "no field of responseClasses: the API server drops it");
-    const std::string least = each.text_at({"condition", "status", "min"}),
-                      most = each.text_at({"condition", "status", "max"});
-    if (least.empty() || most.empty() || !is_true(each.text_at({"isFailure"}))) {
+    const Node& status = each["condition>status"];
+    const std::string least = status["min"].brief(), most = status["max"].brief();
+    if (least.empty() || most.empty() || !is_true(each["isFailure"].brief())) {
       policy.not_modelled(each.line, "responseClasses: a condition that is no range of failures");
       continue;
     }
-    const Node range{.kind = Node::Kind::kScalar,
-                     .line = each.line,
-                     .name = "responseClasses",
-                     .text = least + '-' + most};
-    add_field(policy, kHttp, &range, kProgram);
+    add_field(policy, kHttp, scalar_node("responseClasses", least + '-' + most, each.line),
+              kProgram);
+  }
+}
+
+void read_budget(Policy& policy, const Node& budget) {
+  policy.set("retry-budget", "tower", budget.line,
+             budget ? "retryBudget" : "retryBudget is not given: the default of Linkerd");
+  add_fields(policy, kBudget, budget, kProgram);
+  for (const Field& each : kBudget) {
+    if (!budget || budget[each.name]) continue;
+    policy.fault(kRefusedRule, budget.line,
+                 std::string(each.name) + " is missing: a retryBudget has all of its fields");
   }
 }
 
@@ -137,7 +142,7 @@ void read_classes(Policy& policy, const Node& route) {
 void warn_of_small_ratio(Policy& policy) {
   constexpr double kSmall = 0.01;
   const Setting* ratio = policy.find("budget-deposit");
-  if (ratio == nullptr || ratio->line == 0 || parse_number(ratio->value, 0, 1e9) >= kSmall) return;
+  if (!policy.is_given("budget-deposit") || parse_number(ratio->value, 0, 1e9) >= kSmall) return;
   policy.warn(kPercent, ratio->line,
               ratio->source + " is a share, " + print_number(100 * std::stod(ratio->value)) +
                   " % of the requests: the " + policy.find("budget-minimum-rate")->value +
@@ -145,42 +150,29 @@ void warn_of_small_ratio(Policy& policy) {
 }
 
 void read_profile(PolicyFile& file, const Node& object) {
-  const Node* budget = object.at({"spec", "retryBudget"});
-  const std::string host = object.text_at({"metadata", "name"});
-  for (const Node& route : object.items({"spec", "routes"})) {
-    Policy policy{.names = {shown(route.text_at({"name"}))},
+  for (const Node& route : object["spec>routes"].items()) {
+    Policy policy{.names = {shown(route["name"].brief())},
                   .line = route.line,
-                  .hosts = {shown(host)},
+                  .hosts = {name_of(object)},
                   .layer = "mesh"};
-    add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
+    add_field(policy, kTimeout, route[kTimeout.name], kProgram);
     settle_timeouts(policy, kProgram, "", "timeout");
-    check_method(policy, route.at({"condition", "method"}));
-    const Node* retryable = route.find("isRetryable");
-    const bool retries = retryable != nullptr && is_true(retryable->text);
-    note_others(
-        policy.notes, route, {"name", "condition", "responseClasses", "isRetryable", "timeout"},
-        retries
-            ? "no field of a route: the API server drops it"
-            : "no field of a route: the API server drops it, and without isRetryable nothing is "
-              "retried");
-    if (!retries) {
-      policy.set("max-retries", "0", retryable == nullptr ? 0 : retryable->line,
-                 "isRetryable is not true: nothing is retried");
-    } else {
-      policy.set("growth", "none", retryable->line, field_text(*retryable) + ": at once");
+    check_method(policy, route["condition>method"]);
+    const Node& retryable = route["isRetryable"];
+    const bool retries = is_true(retryable.text);
+    note_others(policy.notes, route,
+                {"name", "condition", "responseClasses", "isRetryable", "timeout"},
+                std::string("no field of a route: the API server drops it") +
+                    (retries ? "" : ", and without isRetryable nothing is retried"));
+    if (retries) {
+      policy.take("growth", "none", retryable, ": at once");
       policy.assume("retry-on", "5xx", "answers with 5xx are failures");
       read_classes(policy, route);
-      policy.set(
-          "retry-budget", "tower", budget == nullptr ? 0 : budget->line,
-          budget == nullptr ? "retryBudget is not given: the default of Linkerd" : "retryBudget");
-      add_fields(policy, kBudget, budget, kProgram);
-      for (const Field& each : kBudget) {
-        if (budget == nullptr || budget->find(each.name) != nullptr) continue;
-        policy.fault(kRefusedRule, budget->line,
-                     std::string(each.name) + " is missing: a retryBudget has all of its fields");
-      }
-      policy.not_modelled(route.line, "requests with a body above 64 KiB, which are not retried");
+      read_budget(policy, object["spec>retryBudget"]);
+      policy.not_modelled(route.line, std::string(kNotRetried));
       warn_of_small_ratio(policy);
+    } else {
+      policy.set("max-retries", "0", retryable.line, "isRetryable is not true: nothing is retried");
     }
     file.add(std::move(policy));
   }
@@ -188,18 +180,14 @@ void read_profile(PolicyFile& file, const Node& object) {
 
 }  // namespace
 
-bool is_linkerd(const std::vector<Node>& documents) {
-  const auto objects = objects_of(documents);
-  return std::any_of(objects.begin(), objects.end(), [](const Node* each) {
-    return is_object(*each, kGroup, "ServiceProfile") || linkerd_annotations(*each) != nullptr;
-  });
-}
-
-PolicyFile read_linkerd(const std::vector<Node>& documents) {
-  PolicyFile file{.kind = "Linkerd configuration"};
+PolicyFile read_linkerd(const std::vector<Node>& documents, ReadAs) {
+  PolicyFile file;
   for (const Node* each : objects_of(documents)) {
-    if (is_object(*each, kGroup, "ServiceProfile")) read_profile(file, *each);
-    if (const Node* all = linkerd_annotations(*each)) read_annotations(file, *each, *all);
+    const bool profile = is_object(*each, kGroup, "ServiceProfile");
+    const Node& all = linkerd_annotations(*each);
+    if (profile || all) file.kind = "Linkerd configuration";
+    if (profile) read_profile(file, *each);
+    if (all) read_annotations(file, *each, all);
   }
   return file;
 }

@@ -21,7 +21,7 @@ struct Condition {
 };
 
 // Resets count as 5xx and as gateway errors (RetryStateImpl::wouldRetryFromReset).
-constexpr std::array<Condition, 13> kConditions{{
+constexpr std::array<Condition, 14> kConditions{{
     {.name = "5xx", .covers = "5xx+transport", .covers_timeouts = true},
     {.name = "gateway-error", .covers = "502+503+504+transport", .covers_timeouts = true},
     {.name = "reset", .covers = "transport", .covers_timeouts = true},
@@ -30,6 +30,7 @@ constexpr std::array<Condition, 13> kConditions{{
     {.name = "refused-stream", .covers = "transport"},
     {.name = "retriable-4xx", .covers = "409"},
     {.name = "envoy-ratelimited", .covers = "429"},
+    {.name = "canceled", .covers = "", .grpc = true},  // misspelt
     {.name = "cancelled", .covers = "CANCELLED", .grpc = true},
     {.name = "deadline-exceeded", .covers = "504", .grpc = true},
     {.name = "internal", .covers = "INTERNAL", .grpc = true},
@@ -37,47 +38,21 @@ constexpr std::array<Condition, 13> kConditions{{
     {.name = "unavailable", .covers = "503", .grpc = true},
 }};
 
-const Condition* condition_named(std::string_view name) {
-  const auto found = std::find_if(kConditions.begin(), kConditions.end(),
-                                  [name](const Condition& each) { return each.name == name; });
-  return found == kConditions.end() ? nullptr : &*found;
-}
-
 bool is_status(std::string_view text) {
   return text.size() == 3 && text.find_first_not_of("0123456789") == text.npos && text[0] >= '1' &&
          text[0] <= '5';
 }
 
-bool is_zero(const Setting& duration) {
-  return duration.value != "none" && parse_duration(duration.value) == Duration::zero();
+bool is_zero(const Setting* duration) {
+  return duration != nullptr && duration->value != "none" &&
+         parse_duration(duration->value) == Duration::zero();
 }
 
 }  // namespace
 
-std::string in_camel_case(std::string_view snake) {
-  std::string camel;
-  for (std::size_t i = 0; i < snake.size(); ++i) {
-    camel += snake[i] == '_' ? static_cast<char>(snake[++i] - 'a' + 'A') : snake[i];
-  }
-  return camel;
-}
-
-const Node* either(const Node& node, std::string_view snake) {
-  return node.find({snake, in_camel_case(snake)});
-}
-
-std::string name_of(const Node& object) {
-  return shown(object.text_at({"metadata", "name"}));
-}
-
-void note_skipped(Policy& policy, const Node* map,
-                  std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
-  for (const auto& [name, what] : fields) {
-    const Node* found = map == nullptr ? nullptr : either(*map, name);
-    if (found != nullptr) {
-      policy.not_modelled(found->line, std::string(name) + ": " + std::string(what));
-    }
-  }
+const Node& unwrapped(const Node& node) {
+  const Node& value = node.first_of({"value", "Value"});
+  return value ? value : node;
 }
 
 void set_envoy_waits(Policy& policy) {
@@ -86,32 +61,32 @@ void set_envoy_waits(Policy& policy) {
   policy.assume("jitter", "full", "Envoy waits at random up to the backoff");
 }
 
-void settle_cap(Policy& policy, std::string_view name) {
+void settle_cap(Policy& policy, std::string_view cap) {
   const Setting* base = policy.find("backoff-base");
   if (base == nullptr || policy.find("backoff-cap") != nullptr) return;
   constexpr double kTimes = 10;
   policy.assume("backoff-cap", option_text(scale(parse_duration(base->value), kTimes)),
-                std::string(name) + " is not given: ten times the first wait");
+                std::string(cap) + " is not given: ten times the first wait");
+}
+
+void note_no_deadline(Policy& policy, std::string_view why) {
+  policy.warn("no-deadline", policy.line,
+              std::string(why) +
+                  ": a request that is never answered waits for ever; here --timeout ends it");
 }
 
 void settle_timeouts(Policy& policy, std::string_view program, std::string_view of_try,
                      std::string_view of_all) {
-  for (const char* option : {"deadline", "timeout"}) {
-    const Setting* found = policy.find(option);
-    if (found == nullptr || !is_zero(*found)) continue;
-    if (option == std::string_view("deadline")) {
-      policy.set(option, "none", found->line, found->source + " means none");
-    } else {
-      policy.remove(option);
-    }
+  if (const Setting* all = policy.find("deadline"); is_zero(all)) {
+    policy.set("deadline", "none", all->line, all->source + " means none");
   }
+  if (is_zero(policy.find("timeout"))) policy.remove("timeout");
   // (Of the policy's settings there are copies, as it gets more.)
   const auto value_of = [&policy](std::string_view option) {
     const Setting* found = policy.find(option);
     return found == nullptr || found->value == "none" ? std::string() : found->value;
   };
-  const std::string all = value_of("deadline");
-  const std::string one = value_of("timeout");
+  const std::string all = value_of("deadline"), one = value_of("timeout");
   if (!all.empty()) policy.assume("deadline-check", "at-end", "a request ends at its timeout");
   if (!one.empty() && (all.empty() || parse_duration(one) < parse_duration(all))) return;
   if (!one.empty()) {
@@ -119,16 +94,13 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
                 std::string(of_try) + " (" + one + ") is not below " + std::string(of_all) + " (" +
                     all + "): it has no effect, and a timeout is never retried");
   }
-  if (!all.empty()) {
-    policy.assume(
-        "timeout", all,
-        "a try has no timeout of its own: it may take all the time, and its timeout is not "
-        "retried");
-  } else {
-    policy.warn("no-deadline", policy.line,
-                "neither a try nor the whole request has a timeout in " + std::string(program) +
-                    ": a request that is never answered waits for ever; here --timeout ends it");
+  if (all.empty()) {
+    return note_no_deadline(
+        policy, "neither a try nor the whole request has a timeout in " + std::string(program));
   }
+  policy.assume("timeout", all,
+                "a try has no timeout of its own: it may take all the time, and its timeout is not "
+                "retried");
 }
 
 bool add_conditions(Policy& policy, std::string_view list, const std::vector<std::string>& codes,
@@ -138,21 +110,19 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
     if (!trimmed(each).empty()) words.push_back(trimmed(each));
   }
   const bool only_grpc = std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    const Condition* condition = condition_named(word == "canceled" ? "cancelled" : word);
+    const Condition* condition = row_named(kConditions, word);
     return condition != nullptr && condition->grpc;
   });
-  std::string value;
+  std::string value, grpc;
   std::set<std::string, std::less<>> added;
   const auto add = [&value, &added](std::string_view part) {
     for (const std::string_view each : split(part, '+')) {
-      if (!added.emplace(each).second) continue;
-      value.append(value.empty() ? "" : "+").append(each);
+      if (added.emplace(each).second) append(value, each);
     }
   };
   bool wants_codes = false, timeouts = false;
-  std::string grpc;
   for (const std::string_view word : words) {
-    const Condition* condition = condition_named(word == "canceled" ? "cancelled" : word);
+    const Condition* condition = row_named(kConditions, word);
     if (word == "canceled") {
       policy.warn(kNoEffect, line,
                   "canceled is no condition of Envoy (it is cancelled): it has no effect");
@@ -160,14 +130,12 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
       wants_codes = true;
     } else if (word == "http3-post-connect-failure") {
       policy.not_modelled(line, "http3-post-connect-failure: there is no HTTP/3 here");
+    } else if (word == "retriable-headers" && has_headers) {
+      policy.not_modelled(line, "retriable-headers: answers with a header");
     } else if (word == "retriable-headers") {
-      if (!has_headers) {
-        policy.warn(kNoEffect, line, "retriable-headers without a list of headers has no effect");
-      } else {
-        policy.not_modelled(line, "retriable-headers: answers with a header");
-      }
+      policy.warn(kNoEffect, line, "retriable-headers without a list of headers has no effect");
     } else if (condition != nullptr && condition->grpc && !only_grpc) {
-      grpc.append(grpc.empty() ? "" : ", ").append(condition->name);
+      append(grpc, condition->name, ", ");
     } else if (condition != nullptr) {
       add(condition->covers);
       timeouts |= condition->covers_timeouts;
@@ -186,9 +154,7 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
     policy.warn(kNoEffect, line,
                 "retriable_status_codes without retriable-status-codes in retry_on has no effect");
   }
-  if (timeouts && policy.find("timeout") != nullptr && policy.find("timeout")->line > 0) {
-    add("timeout");
-  }
+  if (timeouts && policy.is_given("timeout")) add("timeout");
   if (!grpc.empty()) {
     policy.not_modelled(line, grpc +
                                   ": of answers with that gRPC status; an HTTP status is not "
@@ -202,56 +168,66 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
   return grpc.empty() && !only_grpc && parse_retry_on(value).statuses.any();
 }
 
-void note_no_deadline(Policy& policy, std::string_view name) {
-  policy.warn(
-      "no-deadline", policy.line,
-      std::string(name) +
-          " is not given: a request that is never answered waits for ever; here --timeout ends it");
+std::string failures_of(Policy& policy, const Node& words, std::string_view table,
+                        std::string_view program) {
+  std::string on;
+  for (const std::string_view word : parts_of(words.text, ' ')) {
+    const auto covers = meaning_of(word, table);
+    if (!covers) {
+      policy.refuse(words.line, shown(word) + " is no condition of " + words.name + ": " +
+                                    std::string(program) + " does not start with it");
+    } else if (covers->empty()) {
+      policy.not_modelled(words.line, std::string(word) + ": there are no such answers here");
+    } else if (covers != "-") {
+      append(on, *covers);
+    }
+  }
+  return to_string(parse_retry_on(on.empty() ? "none" : on));
 }
 
-void check_method(Policy& policy, const Node* method) {
+void check_method(Policy& policy, const Node& method) {
   constexpr std::string_view kOfMethods = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-, ";  // and of lists
-  if (method == nullptr || method->text.find_first_not_of(kOfMethods) == std::string::npos) return;
-  policy.warn(kNoEffect, method->line, field_text(*method) + " is no method: no request has it");
+  if (method.text.find_first_not_of(kOfMethods) == std::string::npos) return;
+  policy.warn(kNoEffect, method.line, field_text(method) + " is no method: no request has it");
 }
 
 void add_concurrency(Policy& policy, const Node& limit) {
-  if (limit.text == kNoLimit) return;
+  if (!limit || limit.text == kNoLimit) return;
   try {
-    policy.set("concurrency-limit", "fixed:" + whole_number(limit.text), limit.line,
-               field_text(limit));
+    policy.take("concurrency-limit", "fixed:" + whole_number(limit.text), limit);
   } catch (const std::invalid_argument& error) {
     policy.fault(kRefusedRule, limit.line, shown(limit.name) + ": " + shown(error.what()));
   }
 }
 
-void set_envoy_budget(Policy& policy, const Node* budget, const Node* most,
+void set_envoy_budget(Policy& policy, const Node& budget, const Node& most,
                       std::string_view source) {
-  const Node* from = budget != nullptr ? budget : most;
-  policy.set("retry-budget", "envoy", from == nullptr ? 0 : from->line, std::string(source));
-  if (budget == nullptr || most == nullptr) return;
-  policy.remark(kNoEffect, most->line,
-                field_text(*most) + " has no effect beside the " + std::string(source));
+  policy.set("retry-budget", "envoy", (budget ? budget : most).line, std::string(source));
+  if (!budget || !most) return;
+  policy.remark(kNoEffect, most.line,
+                field_text(most) + " has no effect beside the " + std::string(source));
 }
 
-void add_most_retries(Policy& policy, const Field& field, const Node* most,
+void add_most_retries(Policy& policy, const Field& field, const Node& most,
                       std::string_view program) {
-  if (most != nullptr && most->text == kNoLimit) {
-    policy.set("retry-budget", "none", most->line, field_text(*most) + ", no limit");
-  } else {
-    add_field(policy, field, most, program);
-  }
+  if (most.text == kNoLimit) return policy.take("retry-budget", "none", most, ", no limit");
+  add_field(policy, field, most, program);
 }
 
-void add_share(Policy& policy, const Field& field, const Node* node, std::string_view program) {
+void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,
+                std::string_view program, NameCase name_case) {
   constexpr double kOne = 0.01;
-  if (!add_field(policy, field, node, program) || field.option != "budget-share") return;
-  const double value = parse_number(policy.find("budget-share")->value, 0, 1);
-  if (value <= 0 || value >= kOne) return;
-  policy.warn(kPercent, node->line,
-              field_text(*node) + " is " + print_number(value * 100) +
-                  " %: percentages count from 0 to 100 here; was " + print_number(value * 10'000) +
-                  " meant?");
+  for (const Field& each : fields) {
+    const Node& found = budget.member(each.name, name_case);
+    const Node& node = name_case == NameCase::kProtobuf ? unwrapped(found) : found;
+    if (!add_field(policy, each, node, program) || each.option != "budget-share") continue;
+    const double value = parse_number(policy.find("budget-share")->value, 0, 1);
+    if (value <= 0 || value >= kOne) continue;
+    policy.warn(kPercent, node.line,
+                field_text(node) + " is " + print_number(value * 100) +
+                    " %: percentages count from 0 to 100 here; was " +
+                    print_number(value * 10'000) + " meant?");
+  }
 }
 
 }  // namespace retrystorm

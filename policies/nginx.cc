@@ -28,22 +28,9 @@ constexpr std::string_view kConditions = "proxy_next_upstream";
 constexpr std::string_view kTimeLimit = "proxy_next_upstream_timeout";
 
 // The words of proxy_next_upstream, and the failures that they stand for.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords{
-    {{"error", "transport"},
-     {"timeout", "timeout"},
-     {"invalid_header", ""},
-     {"http_500", "500"},
-     {"http_502", "502"},
-     {"http_503", "503"},
-     {"http_504", "504"},
-     {"http_403", "403"},
-     {"http_404", "404"},
-     {"http_429", "429"},
-     {"updating", ""},
-     {"non_idempotent", ""}}};
-
-// What holds in a block: directives by their names.
-using Directives = std::map<std::string, Node, std::less<>>;
+constexpr std::string_view kWords =
+    "error=transport timeout=timeout invalid_header= http_500=500 http_502=502 http_503=503 "
+    "http_504=504 http_403=403 http_404=404 http_429=429 updating= non_idempotent=- =-";
 
 // Reads directives into a tree: a block is a list, its arguments are its text.
 class Parser {
@@ -130,115 +117,90 @@ class Parser {
   std::size_t line_ = 1, count_ = 0;
 };
 
-const Node* find(const Directives& all, std::string_view name) {
-  const auto found = all.find(name);
-  return found == all.end() ? nullptr : &found->second;
-}
-
 // Adds the words as --retry-on. Returns whether anything is retried at all.
-bool add_conditions(Policy& policy, const Node* words) {
-  std::string on;
-  const std::string text = words == nullptr ? "error timeout" : words->text;
-  for (const std::string_view word : parts_of(text, ' ')) {
-    if (word.empty()) continue;
-    const auto known = std::find_if(kWords.begin(), kWords.end(),
-                                    [word](const auto& each) { return each.first == word; });
-    if (word == "off") {
-      policy.set("max-retries", "0", words->line, field_text(*words));
-      return false;
-    }
-    if (known == kWords.end()) {
-      policy.refuse(
-          words->line,
-          shown(word) + " is no condition of proxy_next_upstream: NGINX does not start with it");
-    } else if (!known->second.empty()) {
-      on.append(on.empty() ? "" : "+").append(known->second);
-    } else if (word == "non_idempotent") {
-      policy.warn(
-          "repeats-work", words->line,
-          "non_idempotent: POST, LOCK and PATCH are sent again, too, though the first server may "
-          "have done them");
-    } else {
-      policy.not_modelled(words->line, std::string(word) + ": there are no such answers here");
-    }
+bool add_conditions(Policy& policy, const Node& given) {
+  const Node words = given ? given : scalar_node(kConditions, "error timeout", 0);
+  if (is_among("off", words.text)) {
+    policy.take("max-retries", "0", words);
+    return false;
   }
-  policy.set(
-      "retry-on", to_string(parse_retry_on(on.empty() ? "none" : on)),
-      words == nullptr ? 0 : words->line,
-      words == nullptr ? "proxy_next_upstream is not given: error timeout" : field_text(*words));
-  if (text.find("non_idempotent") == text.npos) {
+  policy.set("retry-on", failures_of(policy, words, kWords, kProgram), words.line,
+             given ? field_text(words) : "proxy_next_upstream is not given: error timeout");
+  if (is_among("non_idempotent", words.text)) {
+    policy.warn(
+        "repeats-work", words.line,
+        "non_idempotent: POST, LOCK and PATCH are sent again, too, though the first server may "
+        "have done them");
+  } else {
     policy.not_modelled(policy.line, "POST, LOCK and PATCH, which are not sent again");
   }
   return true;
 }
 
 void drop_timeouts(Policy& policy) {
-  Setting on = *policy.find("retry-on");
+  const Setting& on = *policy.find("retry-on");
   std::string rest;
   for (const std::string_view part : split(on.value, '+')) {
-    if (part != "timeout") rest.append(rest.empty() ? "" : "+").append(part);
+    if (part != "timeout") append(rest, part);
   }
   policy.set("retry-on", rest.empty() ? "none" : rest, on.line, on.source + ", without timeouts");
 }
 
 // No try begins after the time limit; one that has begun is not cut.
-void settle_time_limit(Policy& policy, const Node* limit) {
-  if (limit == nullptr) {
+void settle_time_limit(Policy& policy, const Node& limit) {
+  if (!limit) {
     policy.assume("deadline", "none", "there is no proxy_next_upstream_timeout");
     return;
   }
   Duration all{0};
   try {
-    all = duration_or(std::chrono::seconds(1), limit->text);
+    all = duration_or(std::chrono::seconds(1), limit.text);
   } catch (const std::invalid_argument& error) {
-    policy.fault(kRefusedRule, limit->line, shown(error.what()));
+    policy.fault(kRefusedRule, limit.line, shown(error.what()));
     return;
   }
-  const Duration one = parse_duration(policy.find("timeout")->value);
-  const auto& on = policy.find("retry-on")->value;
   if (all == Duration::zero()) return;
-  if (on.find("timeout") != on.npos && one >= all) {
-    policy.warn(kNoEffect, limit->line,
+  const Duration one = parse_duration(policy.find("timeout")->value);
+  if (one >= all && policy.find("retry-on")->value.find("timeout") != std::string::npos) {
+    policy.warn(kNoEffect, limit.line,
                 "a try that times out, after " + option_text(one) +
                     ", is never followed by another: the " + option_text(all) +
                     " for the next one are over then");
     drop_timeouts(policy);
   }
   policy.not_modelled(
-      limit->line,
-      field_text(*limit) + ": no try begins later than that, and none that has begun is cut");
+      limit.line,
+      field_text(limit) + ": no try begins later than that, and none that has begun is cut");
 }
 
 // `servers`: how many a request may go to; 0: not known.
-void read_settings(Policy& policy, const Directives& all, std::size_t servers,
-                   const std::string& why) {
+void read_settings(Policy& policy, const Nodes& all, std::size_t servers, const std::string& why) {
   policy.layer = "gateway";
   policy.assume("growth", "none", "NGINX asks the next server at once");
-  add_field(policy, kReadTimeout, find(all, kReadTimeout.name), kProgram);
-  const bool retries = add_conditions(policy, find(all, kConditions));
+  add_field(policy, kReadTimeout, node_in(all, kReadTimeout.name), kProgram);
+  const bool retries = add_conditions(policy, node_in(all, kConditions));
   policy.assume("retry-budget", "none", "NGINX has no limit on all retries together");
   if (!retries || policy.refused) return;
   Policy counted;
-  const Node* tries = find(all, kTries.name);
+  const Node& tries = node_in(all, kTries.name);
   add_field(counted, kTries, tries, kProgram);
-  std::string most = counted.find("max-attempts") ? counted.find("max-attempts")->value : "0";
+  const Setting* found = counted.find("max-attempts");
+  const std::string most = found == nullptr ? "0" : found->value;
   if (servers > 0 && (most == "0" || std::stoul(most) > servers)) {
     policy.assume("max-attempts", std::to_string(servers), why);
   } else if (most == "0") {
     policy.assume("max-attempts", "1", why);
     policy.assumed(policy.line, why + ": read as one server, which is never tried twice");
   } else {
-    policy.set("max-attempts", most, tries ? tries->line : 0,
-               tries ? field_text(*tries) : "proxy_next_upstream_tries: the controller's default");
+    policy.take("max-attempts", most, tries);
   }
-  settle_time_limit(policy, find(all, kTimeLimit));
+  settle_time_limit(policy, node_in(all, kTimeLimit));
 }
 
-// The modules that pass requests on.
-bool is_module(std::string_view prefix) {
-  return prefix == "proxy_" || prefix == "grpc_" || prefix == "fastcgi_" || prefix == "uwsgi_" ||
-         prefix == "scgi_";
-}
+// The modules that pass requests on, and what is read of each.
+constexpr std::string_view kModules = "proxy_ grpc_ fastcgi_ uwsgi_ scgi_";
+constexpr std::string_view kRead =
+    "read_timeout next_upstream next_upstream_tries next_upstream_timeout";
 
 class Reader {
  public:
@@ -263,22 +225,22 @@ class Reader {
     }
   }
 
-  void walk(const Node& block, Directives around, const std::string& name) {
+  void walk(const Node& block, Nodes around, const std::string& name) {
     const Node* pass = nullptr;
     for (const Node& each : block.children) {
       if (each.is_list()) continue;
       // Each block has a copy of what it inherits, so only of what is read, which is short.
       const std::size_t end = each.name.find('_') + 1;
-      const bool is_read =
-          is_module(each.name.substr(0, end)) &&
-          (each.name.substr(end) == "read_timeout" || each.name.substr(end) == "next_upstream" ||
-           each.name.substr(end) == "next_upstream_tries" ||
-           each.name.substr(end) == "next_upstream_timeout");
-      if (is_read && each.text.size() > 300) {
-        throw BadFile("line " + std::to_string(each.line) + ": too long to be read");
+      const std::string_view what = std::string_view(each.name).substr(end);
+      if (is_among(each.name.substr(0, end), kModules)) {
+        if (what == "pass") pass = &each;
+        if (is_among(what, kRead)) {
+          if (each.text.size() > 300) {
+            throw BadFile("line " + std::to_string(each.line) + ": too long to be read");
+          }
+          around[each.name] = each;
+        }
       }
-      if (is_read) around[each.name] = each;
-      if (is_module(each.name.substr(0, end)) && each.name.substr(end) == "pass") pass = &each;
       if (each.name == "include") {
         file_.note(Note::Level::kNote, kAssumed, each.line,
                    "include: what is in other files is not read");
@@ -291,9 +253,9 @@ class Reader {
     }
   }
 
-  void read_pass(const Node& pass, const Directives& around, const std::string& name) {
+  void read_pass(const Node& pass, const Nodes& around, const std::string& name) {
     const std::string prefix = pass.name.substr(0, pass.name.size() - 4);  // without "pass"
-    Directives own;
+    Nodes own;
     for (const auto& [key, node] : around) {
       if (key.starts_with(prefix)) own["proxy_" + key.substr(prefix.size())] = node;
     }
@@ -318,11 +280,10 @@ class Reader {
   std::map<std::string, std::size_t> upstreams_;  // their servers
 };
 
-Directives annotations_of(const Node& object) {
-  Directives own;
-  const Node* all = object.at({"metadata", "annotations"});
-  if (all == nullptr || object.text_at({"kind"}) != "Ingress") return own;
-  for (const Node& each : all->children) {
+Nodes annotations_of(const Node& object) {
+  Nodes own;
+  if (object["kind"].text != "Ingress") return own;
+  for (const Node& each : object["metadata>annotations"].children) {
     if (!each.name.starts_with(kAnnotation)) continue;
     std::string name = each.name.substr(kAnnotation.size());
     std::replace(name.begin(), name.end(), '-', '_');
@@ -347,21 +308,16 @@ bool is_nginx(std::string_view text) {
   return found && text.find('{') != text.npos;
 }
 
-bool is_nginx_ingress(const std::vector<Node>& documents) {
-  const auto objects = objects_of(documents);
-  return std::any_of(objects.begin(), objects.end(),
-                     [](const Node* each) { return !annotations_of(*each).empty(); });
-}
-
-PolicyFile read_nginx(std::string_view text) {
+PolicyFile read_nginx(std::string_view text, ReadAs) {
   return Reader().read(text);
 }
 
-PolicyFile read_nginx_ingress(const std::vector<Node>& documents) {
-  PolicyFile file{.kind = "Ingress of NGINX's controller"};
+PolicyFile read_nginx_ingress(const std::vector<Node>& documents, ReadAs) {
+  PolicyFile file;
   for (const Node* each : objects_of(documents)) {
-    Directives own = annotations_of(*each);
+    Nodes own = annotations_of(*each);
     if (own.empty()) continue;
+    file.kind = "Ingress of NGINX's controller";
     Policy policy{.names = {name_of(*each)}, .line = own.begin()->second.line};
     // Of the controller: 3 tries.
     own.try_emplace(std::string(kTries.name), scalar_node(kTries.name, "3", 0));

@@ -155,6 +155,10 @@ void Policy::note(Note::Level level, std::string_view rule, std::size_t at, std:
   notes.push_back({level, std::string(rule), at, std::move(text)});
 }
 
+void Policy::take(std::string option, std::string value, const Node& from, std::string_view more) {
+  set(std::move(option), std::move(value), from.line, field_text(from).append(more));
+}
+
 const Setting* Policy::find(std::string_view option) const {
   for (const Setting& each : settings) {
     if (each.option == option) return &each;
@@ -175,12 +179,16 @@ std::string shown(std::string_view text, std::size_t longest) {
   return line;
 }
 
+std::string name_of(const Node& object) {
+  return shown(object["metadata>name"].brief());
+}
+
 std::string field_text(const Node& field) {
   return shown(field.name) + (field.is_scalar() ? ": " + shown(field.text) : "");
 }
 
-bool add_field(Policy& policy, const Field& field, const Node* node, std::string_view program) {
-  if (node == nullptr || node->kind == Node::Kind::kNull) {
+bool add_field(Policy& policy, const Field& field, const Node& node, std::string_view program) {
+  if (!node || node.kind == Node::Kind::kNull) {
     if (!field.standard.empty()) {
       policy.assume(
           std::string(field.option), std::string(field.standard),
@@ -189,29 +197,35 @@ bool add_field(Policy& policy, const Field& field, const Node* node, std::string
     return false;
   }
   try {
-    if (!node->is_scalar()) throw std::invalid_argument("a single value is expected here");
+    if (!node.is_scalar()) throw std::invalid_argument("a single value is expected here");
     // Many may inherit it.
     constexpr std::size_t kLongestValue = 1'000;
-    if (node->text.size() > kLongestValue) throw std::invalid_argument("this is too long");
-    policy.set(std::string(field.option), field.read(node->text), node->line, field_text(*node));
+    if (node.text.size() > kLongestValue) throw std::invalid_argument("this is too long");
+    policy.take(std::string(field.option), field.read(node.text), node);
     return true;
   } catch (const std::invalid_argument& error) {
     const bool open =
-        node->text.find("${") != std::string::npos || node->text.find("{{") != std::string::npos;
+        node.text.find("${") != std::string::npos || node.text.find("{{") != std::string::npos;
     constexpr std::size_t kLongestMessage = 200;
-    policy.note(Note::Level::kError, kRefusedRule, node->line,
-                shown(field.name) + ": " +
-                    (open ? "its value is a placeholder: render the file first"
-                          : shown(error.what(), kLongestMessage)));
-    policy.refused = true;
+    policy.refuse(node.line, shown(field.name) + ": " +
+                                 (open ? "its value is a placeholder: render the file first"
+                                       : shown(error.what(), kLongestMessage)));
     return false;
   }
 }
 
-void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
+void add_fields(Policy& policy, std::span<const Field> fields, const Node& map,
                 std::string_view program, NameCase name_case) {
   for (const Field& each : fields) {
-    add_field(policy, each, map == nullptr ? nullptr : map->find(each.name, name_case), program);
+    add_field(policy, each, map.member(each.name, name_case), program);
+  }
+}
+
+void note_skipped(Policy& policy, const Node& map, std::span<const Skipped> skipped,
+                  NameCase name_case) {
+  for (const auto& [name, what] : skipped) {
+    const Node& found = map.member(name, name_case);
+    if (found) policy.not_modelled(found.line, std::string(name) + ": " + std::string(what));
   }
 }
 
@@ -222,10 +236,14 @@ void add_timeouts(Policy& policy) {
   }
 }
 
-void note_others(std::vector<Note>& notes, const Node& map,
-                 const std::vector<std::string_view>& known, std::string_view what,
-                 NameCase name_case) {
+void note_others(std::vector<Note>& notes, const Node& map, std::vector<std::string_view> known,
+                 std::string_view what, NameCase name_case) {
   if (!map.is_map()) return;
+  std::vector<std::string> camel;
+  if (name_case == NameCase::kProtobuf) {
+    for (const std::string_view each : known) camel.push_back(in_camel_case(each));
+  }
+  known.insert(known.end(), camel.begin(), camel.end());
   for (const Node& each : map.children) {
     if (std::any_of(known.begin(), known.end(), [&](std::string_view name) {
           return is_same_name(name, each.name, name_case);

@@ -54,6 +54,8 @@ struct Policy {
   std::string layer{};
 
   void set(std::string option, std::string value, std::size_t at, std::string source);
+  // As it stands in the file: the source is "name: text", and more.
+  void take(std::string option, std::string value, const Node& from, std::string_view more = {});
   // A setting that is not in the file.
   void assume(std::string option, std::string value, std::string source) {
     set(std::move(option), std::move(value), 0, std::move(source));
@@ -76,6 +78,11 @@ struct Policy {
     refused = true;
   }
   const Setting* find(std::string_view option) const;
+  // Whether it stands in the file.
+  bool is_given(std::string_view option) const {
+    const Setting* setting = find(option);
+    return setting != nullptr && setting->line > 0;
+  }
   void remove(std::string_view option);
 };
 
@@ -112,25 +119,42 @@ struct Field {
 // A text from a file in one line, fit for terminals and comments: not longer than this, and with `?`
 // for each byte that is not printable.
 std::string shown(std::string_view text, std::size_t longest = 80);
+// The name of an object of Kubernetes.
+std::string name_of(const Node& object);
 // "name: text" as it stands in the file.
 std::string field_text(const Node& field);
 
-// Sets the option from the field, or where the file has none (`node` is null) its standard value.
-// A value that cannot be read becomes a note (refused). Returns whether the file's value was set.
-bool add_field(Policy& policy, const Field& field, const Node* node, std::string_view program);
+// Sets the option from the field, or where the file has none its standard value. A value that cannot be read becomes a
+// note (refused). Returns whether the file's value was set.
+bool add_field(Policy& policy, const Field& field, const Node& node, std::string_view program);
+inline bool add_field(Policy& policy, const Field& field, const Node* node,
+                      std::string_view program) {
+  return add_field(policy, field, node == nullptr ? Node() : *node, program);
+}
 
-// The same for each field, from the members of `map`, which may be null. Of some programs the letters of a
-// name may be of any case.
-void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
+// The same for each field, from the members of `map`.
+void add_fields(Policy& policy, std::span<const Field> fields, const Node& map,
                 std::string_view program, NameCase name_case = NameCase::kExact);
+inline void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
+                       std::string_view program, NameCase name_case = NameCase::kExact) {
+  add_fields(policy, fields, map == nullptr ? Node() : *map, program, name_case);
+}
+
+// What a format can say and is not simulated: a member, and what it is for.
+struct Skipped {
+  std::string_view path{};
+  std::string_view what{};
+};
+// Notes of each that `map` has that it is not modelled, by its name.
+void note_skipped(Policy& policy, const Node& map, std::span<const Skipped> skipped,
+                  NameCase name_case = NameCase::kExact);
 
 // Makes timeouts of what is retried, if it is known what is.
 void add_timeouts(Policy& policy);
 
 // Notes each member of a map that is none of these fields. `what` ends the sentence "x is ...".
-void note_others(std::vector<Note>& notes, const Node& map,
-                 const std::vector<std::string_view>& known, std::string_view what,
-                 NameCase name_case = NameCase::kExact);
+void note_others(std::vector<Note>& notes, const Node& map, std::vector<std::string_view> known,
+                 std::string_view what, NameCase name_case = NameCase::kExact);
 
 // The options of a policy by name.
 NamedOptions options_of(const Policy& policy);

@@ -32,49 +32,33 @@ PolicyFile read_policy_file(const std::string& path, ReadAs as = ReadAs::kByCont
 // The words of --as. Throws std::invalid_argument for another.
 ReadAs parse_read_as(std::string_view word);
 
-// Each says whether the documents are of its kind.
-bool is_grpc(const std::vector<Node>& documents);
-bool is_istio(const std::vector<Node>& documents);
-bool is_envoy(const std::vector<Node>& documents);
-
+// Each reads what is of its kind; a file without any has no kind.
 PolicyFile read_grpc(const std::vector<Node>& documents, ReadAs as);
-PolicyFile read_istio(const std::vector<Node>& documents);
-PolicyFile read_envoy(const std::vector<Node>& documents);
-
-bool is_gateway(const std::vector<Node>& documents);
-bool is_linkerd(const std::vector<Node>& documents);
+PolicyFile read_istio(const std::vector<Node>& documents, ReadAs as);
+PolicyFile read_envoy(const std::vector<Node>& documents, ReadAs as);
+PolicyFile read_spring_gateway(const std::vector<Node>& documents, ReadAs as);
+PolicyFile read_resilience4j(const std::vector<Node>& documents, ReadAs as);
 PolicyFile read_gateway(const std::vector<Node>& documents, ReadAs as);
-PolicyFile read_linkerd(const std::vector<Node>& documents);
-
-// kgateway (once Gloo): options of routes, in Envoy's words. Without a kind if there are none.
-PolicyFile read_kgateway(const std::vector<Node>& documents);
-
-// NGINX, and an Ingress of its controller.
-bool is_nginx(std::string_view text);
-bool is_nginx_ingress(const std::vector<Node>& documents);
-PolicyFile read_nginx(std::string_view text);
-PolicyFile read_nginx_ingress(const std::vector<Node>& documents);
-
-bool is_haproxy(std::string_view text);
-PolicyFile read_haproxy(std::string_view text);
-
+PolicyFile read_linkerd(const std::vector<Node>& documents, ReadAs as);
+// kgateway (once Gloo): options of routes, in Envoy's words.
+PolicyFile read_kgateway(const std::vector<Node>& documents, ReadAs as);
 // .NET: an appsettings file.
-bool is_dotnet(const std::vector<Node>& documents);
-PolicyFile read_dotnet(const std::vector<Node>& documents);
+PolicyFile read_dotnet(const std::vector<Node>& documents, ReadAs as);
+// An Ingress of NGINX's controller.
+PolicyFile read_nginx_ingress(const std::vector<Node>& documents, ReadAs as);
 
-// The keys of all documents: one list for each, in their order. Only of resilience4j and of what
-// makes a document a profile's.
-std::vector<std::vector<Entry>> flat_entries(const std::vector<Node>& documents);
-bool is_resilience4j(const std::vector<std::vector<Entry>>& documents);
-PolicyFile read_resilience4j(const std::vector<std::vector<Entry>>& documents);
+// resilience4j in a properties file.
+PolicyFile read_properties(const std::vector<std::vector<Entry>>& documents);
 
-// Without a kind if there is no filter Retry.
-PolicyFile read_spring_gateway(const std::vector<Node>& documents);
-
+// Each says whether a text is of its kind, and reads one that is.
+bool is_nginx(std::string_view text);
+PolicyFile read_nginx(std::string_view text, ReadAs as);
+bool is_haproxy(std::string_view text);
+PolicyFile read_haproxy(std::string_view text, ReadAs as);
 // AWS: a config or credentials file, or a list of environment variables.
 bool is_aws_config(std::string_view text);
-bool is_aws_environment(std::string_view text);
 PolicyFile read_aws_config(std::string_view text, ReadAs as);
+bool is_aws_environment(std::string_view text);
 PolicyFile read_aws_environment(std::string_view text, ReadAs as);
 
 }  // namespace retrystorm

@@ -56,23 +56,24 @@ constexpr std::array kBreaker{
     Field{"waitDurationInOpenState", "breaker-open-for", spring_wait, "1m"},
     Field{"permittedNumberOfCallsInHalfOpenState", "breaker-trials", count_from_one, "10"}};
 constexpr Field kWindowCalls{"slidingWindowSize", "breaker-calls", count_from_one, "100"};
-const Field kWindowTime{.name = "slidingWindowSize",
-                        .option = "breaker-time",
-                        .read = whole_seconds,
-                        .standard = "100s"};
+constexpr std::array kWindowTime{
+    // one slice for each second
+    Field{"slidingWindowSize", "breaker-time", whole_seconds, "100s"},
+    Field{"slidingWindowSize", "breaker-slices", count_from_one, "100"}};
 
-// One slice for each second.
-const Field kWindowSlices{.name = "slidingWindowSize",
-                          .option = "breaker-slices",
-                          .read = count_from_one,
-                          .standard = "100"};
+// Of a retry.
+constexpr std::string_view kClasses = "classes of Java; --retry-on stays as it is";
+constexpr Skipped kSkipped[] = {
+    {"intervalBiFunction", "a class that computes the waits, in place of all others"},
+    {"retryExceptions", kClasses},
+    {"ignoreExceptions", kClasses},
+    {"retryExceptionPredicate", kClasses},
+    {"resultPredicate", kClasses}};
 
-// The properties of one instance or configuration, by their relaxed names.
-using Properties = std::map<std::string, Node>;
-
-// The parts of a module: retry, circuitbreaker, timelimiter.
+// A module (retry, circuitbreaker, timelimiter): the properties of its instances and configurations, by their relaxed
+// names.
 struct Module {
-  std::map<std::string, Properties> instances, configs;
+  std::map<std::string, Nodes> instances{}, configs{};
 };
 
 using Modules = std::map<std::string, Module>;
@@ -105,16 +106,14 @@ void add_entry(Modules& modules, const Entry& entry) {
   if (name.size() > 2 && name.front() == '[' && name.back() == ']') {
     name = name.substr(1, name.size() - 2);
   }
-  Properties& properties = (is_config ? module.configs : module.instances)[name];
+  Nodes& properties = (is_config ? module.configs : module.instances)[name];
   const std::string property = plain_word(parts.back());
-  properties[property.substr(0, property.find('['))] = {
-      .kind = Node::Kind::kScalar, .line = entry.line, .name = parts.back(), .text = entry.value};
+  properties[property.substr(0, property.find('['))] =
+      scalar_node(parts.back(), entry.value, entry.line);
 }
 
-const Node* find(const Properties* properties, std::string_view name) {
-  if (properties == nullptr) return nullptr;
-  const auto found = properties->find(plain_word(name));
-  return found == properties->end() ? nullptr : &found->second;
+const Node& find(const Nodes& properties, std::string_view name) {
+  return node_in(properties, plain_word(name));
 }
 
 // What `${NAME:value}` stands for where NAME is not set.
@@ -130,61 +129,51 @@ Node without_placeholder(const Node& node) {
   return plain;
 }
 
-bool set(Policy& policy, const Field& field, const Node* node) {
-  if (node == nullptr) return add_field(policy, field, nullptr, kProgram);
-  const Node plain = without_placeholder(*node);
-  if (plain.text != node->text) {
-    policy.assumed(node->line,
-                   field_text(*node) + ": its default, " + shown(plain.text) + ", is taken");
+bool set(Policy& policy, const Field& field, const Node& node) {
+  const Node plain = without_placeholder(node);
+  if (plain.text != node.text) {
+    policy.assumed(node.line,
+                   field_text(node) + ": its default, " + shown(plain.text) + ", is taken");
   }
-  return add_field(policy, field, &plain, kProgram);
+  return add_field(policy, field, plain, kProgram);
 }
 
-bool on(const Node* node) {
-  return node != nullptr && is_true(without_placeholder(*node).text);
+bool on(const Node& node) {
+  return is_true(without_placeholder(node).text);
 }
 
 // An instance, and the configurations that it begins with: its baseConfig, or `default`, and so on.
 struct Instance {
-  std::vector<const Properties*> levels{};
-  const Node* missing = nullptr;  // a baseConfig that there is not, or that begins with itself
+  std::vector<const Nodes*> levels{};
+  Node missing{};  // a baseConfig that there is not, or that begins with itself
 
   // From the first that has it.
-  const Node* inherited(std::string_view name) const {
-    for (const Properties* each : levels) {
-      if (const Node* found = find(each, name)) return found;
+  const Node& operator[](std::string_view name) const {
+    for (const Nodes* each : levels) {
+      if (const Node& found = find(*each, name)) return found;
     }
-    return nullptr;
+    return kNowhere;
   }
 };
 
-Instance instance_of(const Module& module, const std::string& name, const Properties& own) {
+Instance instance_of(const Module& module, const std::string& name, const Nodes& own) {
   Instance instance{.levels = {&own}};
+  auto& levels = instance.levels;
   std::string_view at = name;
   while (true) {
-    const Node* wanted = find(instance.levels.back(), "baseConfig");
-    const std::string base = wanted == nullptr ? "default" : wanted->text;
-    if (wanted == nullptr && at == "default") return instance;
-    const auto found = module.configs.find(base);
-    if (found == module.configs.end()) {
-      instance.missing = wanted;
-      return instance;
-    }
-    const Properties* next = &found->second;
-    const auto& levels = instance.levels;
+    const Node& wanted = find(*levels.back(), "baseConfig");
+    if (!wanted && at == "default") return instance;
+    const auto found = module.configs.find(wanted ? wanted.text : "default");
     constexpr std::size_t kMost = 20;  // more are as good as a circle
-    if (levels.size() > kMost || std::find(levels.begin(), levels.end(), next) != levels.end()) {
+    if (found == module.configs.end() || levels.size() > kMost ||
+        std::find(levels.begin(), levels.end(), &found->second) != levels.end()) {
       instance.missing = wanted;
       return instance;
     }
-    instance.levels.push_back(next);
+    levels.push_back(&found->second);
     at = found->first;
   }
 }
-
-constexpr std::array<const char*, 5> kWaitFields{
-    "enableExponentialBackoff", "exponentialBackoffMultiplier", "exponentialMaxWaitDuration",
-    "enableRandomizedWait", "randomizedWaitFactor"};
 
 void note_idle(Policy& policy, const Node& field, const std::string& why) {
   policy.fault(kNoEffect, field.line, field_text(field) + " has no effect: " + why);
@@ -195,12 +184,14 @@ void note_idle(Policy& policy, const Node& field, const std::string& why) {
 void read_waits(Policy& policy, const Instance& instance) {
   std::size_t at = 0;
   const auto& levels = instance.levels;
-  while (at < levels.size() && find(levels[at], kWait.name) == nullptr) ++at;
+  while (at < levels.size() && !find(*levels[at], kWait.name)) ++at;
   for (std::size_t i = 0; i < at; ++i) {
-    for (const char* name : kWaitFields) {
-      const Node* idle = find(levels[i], name);
-      if (idle == nullptr || plain_word(idle->text) == "false") continue;
-      note_idle(policy, *idle,
+    for (const char* name :
+         {"enableExponentialBackoff", "exponentialBackoffMultiplier", "exponentialMaxWaitDuration",
+          "enableRandomizedWait", "randomizedWaitFactor"}) {
+      const Node& idle = find(*levels[i], name);
+      if (!idle || plain_word(idle.text) == "false") continue;
+      note_idle(policy, idle,
                 at < levels.size()
                     ? "without a waitDuration of its own it has the waits of its base"
                     : "without a waitDuration beside it the waits are the default");
@@ -208,108 +199,101 @@ void read_waits(Policy& policy, const Instance& instance) {
   }
   if (at == levels.size()) {
     policy.assume("growth", "constant", "there is no waitDuration: the default of resilience4j");
-    set(policy, kWait, nullptr);
+    set(policy, kWait, kNowhere);
     return;
   }
-  const Properties* base = at + 1 < levels.size() ? levels[at + 1] : nullptr;
-  const auto merged = [&](std::string_view name) {
-    const Node* own = find(levels[at], name);
-    return own != nullptr ? own : find(base, name);
+  static const Nodes kNone;
+  const Nodes &own = *levels[at], &base = at + 1 < levels.size() ? *levels[at + 1] : kNone;
+  const auto merged = [&](std::string_view name) -> const Node& {
+    return find(own, name) ? find(own, name) : find(base, name);
   };
-  const Node* grows = merged("enableExponentialBackoff");
+  const Node& grows = merged("enableExponentialBackoff");
   const bool exponential = on(grows), random = on(merged("enableRandomizedWait"));
-  policy.set("growth", exponential ? "exponential" : "constant", grows == nullptr ? 0 : grows->line,
-             grows == nullptr ? "enableExponentialBackoff is not given" : field_text(*grows));
-  set(policy, kWait, find(levels[at], kWait.name));
-  const Node* factor = merged(kFactor.name);
-  const Node* cap = merged(kCap.name);
-  const Node* spread = find(levels[at], kJitter.name);
-  if (random && exponential && spread != nullptr && factor == nullptr) {
-    note_idle(policy, *spread, "with exponential waits it needs an exponentialBackoffMultiplier");
-    spread = nullptr;
-  }
-  if (cap != nullptr && exponential && (factor == nullptr || (random && spread == nullptr))) {
-    note_idle(policy, *cap,
-              factor == nullptr ? "it needs an exponentialBackoffMultiplier"
-                                : "with enableRandomizedWait it needs a randomizedWaitFactor");
-    cap = nullptr;
-  }
+  policy.set("growth", exponential ? "exponential" : "constant", grows.line,
+             grows ? field_text(grows) : "enableExponentialBackoff is not given");
+  set(policy, kWait, find(own, kWait.name));
+  const Node &factor = merged(kFactor.name), &cap = merged(kCap.name),
+             &spread = find(own, kJitter.name);
   if (exponential) {
+    const bool spreads = spread && (!random || factor);
+    const bool caps = factor && (!random || spreads);
+    if (spread && !spreads) {
+      note_idle(policy, spread, "with exponential waits it needs an exponentialBackoffMultiplier");
+    }
+    if (cap && !caps) {
+      note_idle(policy, cap,
+                factor ? "with enableRandomizedWait it needs a randomizedWaitFactor"
+                       : "it needs an exponentialBackoffMultiplier");
+    }
     set(policy, kFactor, factor);
-    if (set(policy, kCap, cap) && random) {
+    if (set(policy, kCap, caps ? cap : kNowhere) && random) {
       policy.assume("cap-applies", "after-jitter", "resilience4j's cap holds after its jitter");
     }
+    if (random) set(policy, kJitter, spreads ? spread : kNowhere);
   } else {
-    for (const Node* idle : {factor, cap}) {
-      if (idle != nullptr) note_idle(policy, *idle, "it needs enableExponentialBackoff: true");
+    for (const Node* idle : {&factor, &cap}) {
+      if (*idle) note_idle(policy, *idle, "it needs enableExponentialBackoff: true");
     }
+    if (random) set(policy, kJitter, spread);
   }
-  if (random) set(policy, kJitter, spread);
-  if (random && find(levels[at], kJitter.name) == nullptr && find(base, kJitter.name) != nullptr) {
-    note_idle(policy, *find(base, kJitter.name),
-              "an instance with a waitDuration does not inherit it; 0.5 is in force");
+  const Node& lost = find(base, kJitter.name);
+  if (random && !spread && lost) {
+    note_idle(policy, lost, "an instance with a waitDuration does not inherit it; 0.5 is in force");
   }
-  if (!random && spread != nullptr) {
-    note_idle(policy, *spread, "it needs enableRandomizedWait: true");
-  }
+  if (!random && spread) note_idle(policy, spread, "it needs enableRandomizedWait: true");
+}
+
+// What was removed in 2.0.1.
+void note_removed(Policy& policy, const Node& old, const std::string& instead = "") {
+  if (!old) return;
+  policy.fault(kDependsOnVersion, old.line,
+               field_text(old) + ": removed in resilience4j 2.0.1" + instead);
 }
 
 void read_retry(Policy& policy, const Instance& instance) {
-  if (instance.missing != nullptr) {
-    policy.refuse(instance.missing->line, field_text(*instance.missing) +
-                                              ": there is no such configuration: the start fails");
+  if (instance.missing) {
+    policy.refuse(instance.missing.line, field_text(instance.missing) +
+                                             ": there is no such configuration: the start fails");
   }
-  for (const Properties* each : instance.levels) {
-    const Node* old = find(each, "maxRetryAttempts");
-    if (old == nullptr) continue;
-    policy.fault(kDependsOnVersion, old->line,
-                 field_text(*old) +
-                     ": removed in resilience4j 2.0.1, and Spring skips unknown names: " +
-                     (instance.inherited("maxAttempts") ? "maxAttempts is in force"
-                                                        : "3 attempts are in force") +
+  const Node& attempts = instance[kMaxAttempts.name];
+  for (const Nodes* each : instance.levels) {
+    note_removed(policy, find(*each, "maxRetryAttempts"),
+                 std::string(", and Spring skips unknown names: ") +
+                     (attempts ? "maxAttempts is in force" : "3 attempts are in force") +
                      "; the property is maxAttempts");
   }
-  const Node* attempts = instance.inherited(kMaxAttempts.name);
   if (set(policy, kMaxAttempts, attempts)) {
     policy.remark(
-        kDependsOnVersion, attempts->line,
+        kDependsOnVersion, attempts.line,
         "read as 2.x; before 1.7 the key was maxRetryAttempts, and without it there were 3");
   }
   read_waits(policy, instance);
-  if (const Node* function = instance.inherited("intervalBiFunction")) {
-    policy.not_modelled(
-        function->line,
-        "intervalBiFunction: a class that computes the waits, in place of all others");
-  }
-  for (const char* name :
-       {"retryExceptions", "ignoreExceptions", "retryExceptionPredicate", "resultPredicate"}) {
-    if (const Node* classes = instance.inherited(name)) {
-      policy.not_modelled(classes->line,
-                          std::string(name) + ": classes of Java; --retry-on stays as it is");
-    }
+  for (const auto& [name, what] : kSkipped) {
+    const Node& found = instance[name];
+    if (found) policy.not_modelled(found.line, std::string(name) + ": " + std::string(what));
   }
 }
 
 void read_breaker(Policy& policy, const Instance& instance) {
   policy.set("breaker", "resilience4j", instance.levels.front()->begin()->second.line,
              "circuitbreaker of the same name");
-  for (const Field& field : kBreaker) set(policy, field, instance.inherited(field.name));
-  const bool by_time =
-      policy.find("breaker-window") != nullptr && policy.find("breaker-window")->value == "time";
-  set(policy, by_time ? kWindowTime : kWindowCalls, instance.inherited("slidingWindowSize"));
-  if (by_time) set(policy, kWindowSlices, instance.inherited("slidingWindowSize"));
+  for (const Field& field : kBreaker) set(policy, field, instance[field.name]);
+  const Setting* window = policy.find("breaker-window");
+  const bool by_time = window != nullptr && window->value == "time";
+  if (by_time) {
+    for (const Field& field : kWindowTime) set(policy, field, instance[field.name]);
+  } else {
+    set(policy, kWindowCalls, instance[kWindowCalls.name]);
+  }
   const Setting* calls = policy.find("breaker-calls");
   const Setting* least = policy.find("breaker-min-calls");
-  if (!by_time && calls != nullptr && least != nullptr &&
+  if (calls != nullptr && least != nullptr &&
       parse_number(least->value, 0, 1e10) > parse_number(calls->value, 0, 1e10)) {
     policy.set("breaker-min-calls", calls->value, least->line,
                least->source + ", but no more than slidingWindowSize");
   }
   for (const char* old : {"ringBufferSizeInClosedState", "ringBufferSizeInHalfOpenState"}) {
-    if (const Node* found = instance.inherited(old)) {
-      policy.fault(kDependsOnVersion, found->line,
-                   field_text(*found) + ": removed in resilience4j 2.0.1");
-    }
+    note_removed(policy, instance[old]);
   }
   policy.assume("when-refused", "back-off",
                 "assumed: Retry(CircuitBreaker(...)), so that a refusal is retried, too");
@@ -319,77 +303,64 @@ void read_breaker(Policy& policy, const Instance& instance) {
       "say which do)");
 }
 
-class Reader {
- public:
-  explicit Reader(const Modules& modules) : modules_(modules) {}
-
-  // Adds the policies of each instance of Retry, by their names; with `suffix` after them.
-  void add_policies(PolicyFile& file, const std::string& suffix) const {
-    const Module& retry = module("retry");
-    for (const auto& [name, own] : retry.instances) {
-      file.add(policy(name, shown(name) + suffix, instance_of(retry, "", own)));
-    }
-    if (retry.instances.empty()) {
-      for (const auto& [name, own] : retry.configs) {
-        file.add(policy(name, "configs." + shown(name) + suffix, instance_of(retry, name, own)));
-      }
-    }
+std::size_t first_line(const Nodes& properties) {
+  std::size_t first = 0;
+  for (const auto& [name, each] : properties) {
+    if (first == 0 || each.line < first) first = each.line;
   }
+  return first;
+}
 
-  // Circuit breakers that no Retry shares its name with.
-  std::vector<Note> lone_breakers() const {
-    std::vector<Note> notes;
-    if (module("retry").instances.empty()) return notes;
-    for (const auto& [name, own] : module("circuitbreaker").instances) {
-      if (module("retry").instances.contains(name) || own.empty()) continue;
-      notes.push_back({Note::Level::kNote, std::string(kNotModelled), own.begin()->second.line,
-                       "circuitbreaker " + shown(name) +
-                           ": no retry has this name, and which calls it surrounds stands in the "
-                           "program"});
-    }
-    return notes;
+Policy policy_of(Modules& modules, const std::string& name, const std::string& title,
+                 const Instance& instance) {
+  Policy policy{.names = {title}};
+  for (const Nodes* each : instance.levels) {
+    if (policy.line == 0) policy.line = first_line(*each);
   }
-
- private:
-  const Module& module(const std::string& name) const {
-    static const Module kNone{};
-    const auto found = modules_.find(name);
-    return found == modules_.end() ? kNone : found->second;
+  read_retry(policy, instance);
+  const Module &breakers = modules["circuitbreaker"], &limits = modules["timelimiter"];
+  if (const auto found = breakers.instances.find(name);
+      found != breakers.instances.end() && !found->second.empty()) {
+    read_breaker(policy, instance_of(breakers, "", found->second));
   }
-
-  Policy policy(const std::string& name, const std::string& title, const Instance& instance) const {
-    Policy policy{.names = {title}};
-    for (const Properties* each : instance.levels) {
-      if (policy.line == 0 && !each->empty()) {
-        policy.line =
-            std::min_element(each->begin(), each->end(), [](const auto& a, const auto& b) {
-              return a.second.line < b.second.line;
-            })->second.line;
-      }
-    }
-    read_retry(policy, instance);
-    const Module& breakers = module("circuitbreaker");
-    if (const auto found = breakers.instances.find(name);
-        found != breakers.instances.end() && !found->second.empty()) {
-      read_breaker(policy, instance_of(breakers, "", found->second));
-    }
-    const Module& limits = module("timelimiter");
-    if (const auto found = limits.instances.find(name); found != limits.instances.end()) {
-      set(policy, kTimeLimit, instance_of(limits, "", found->second).inherited(kTimeLimit.name));
-    } else {
-      policy.not_modelled(0,
-                          "the timeout of a call stands in the program (its HTTP client): give "
-                          "--timeout");
-    }
-    if (module("bulkhead").instances.contains(name) ||
-        module("ratelimiter").instances.contains(name)) {
-      policy.not_modelled(0, "the bulkhead or rate limiter of the same name");
-    }
-    return policy;
+  if (const auto found = limits.instances.find(name); found != limits.instances.end()) {
+    set(policy, kTimeLimit, instance_of(limits, "", found->second)[kTimeLimit.name]);
+  } else {
+    policy.not_modelled(0,
+                        "the timeout of a call stands in the program (its HTTP client): give "
+                        "--timeout");
   }
+  if (modules["bulkhead"].instances.contains(name) ||
+      modules["ratelimiter"].instances.contains(name)) {
+    policy.not_modelled(0, "the bulkhead or rate limiter of the same name");
+  }
+  return policy;
+}
 
-  const Modules& modules_;
-};
+// Adds the policies of each instance of Retry, by their names; with `suffix` after them.
+void add_policies(PolicyFile& file, Modules& modules, const std::string& suffix) {
+  const Module& retry = modules["retry"];
+  for (const auto& [name, own] : retry.instances) {
+    file.add(policy_of(modules, name, shown(name) + suffix, instance_of(retry, "", own)));
+  }
+  if (!retry.instances.empty()) return;
+  for (const auto& [name, own] : retry.configs) {
+    file.add(
+        policy_of(modules, name, "configs." + shown(name) + suffix, instance_of(retry, name, own)));
+  }
+}
+
+// Circuit breakers that no Retry shares its name with.
+void note_lone_breakers(PolicyFile& file, Modules& modules) {
+  const Module& retry = modules["retry"];
+  for (const auto& [name, own] : modules["circuitbreaker"].instances) {
+    if (retry.instances.empty() || retry.instances.contains(name) || own.empty()) continue;
+    file.note(Note::Level::kNote, kNotModelled, own.begin()->second.line,
+              "circuitbreaker " + shown(name) +
+                  ": no retry has this name, and which calls it surrounds stands in the "
+                  "program");
+  }
+}
 
 void flatten(std::vector<Entry>& entries, const Node& node, const std::string& path) {
   constexpr std::size_t kLongestKey = 1'000;  // each value has a copy of it
@@ -422,35 +393,28 @@ std::string profile_of(const std::vector<Entry>& document) {
 
 }  // namespace
 
-std::vector<std::vector<Entry>> flat_entries(const std::vector<Node>& documents) {
+PolicyFile read_resilience4j(const std::vector<Node>& documents, ReadAs) {
   std::vector<std::vector<Entry>> all;
   for (const Node& document : documents) {
     std::vector<Entry>& entries = all.emplace_back();
+    // And what makes a document a profile's.
     for (const Node& each : document.children) {
       if (each.name.starts_with("spring") || is_ours(each.name)) flatten(entries, each, each.name);
     }
   }
-  return all;
+  return read_properties(all);
 }
 
-bool is_resilience4j(const std::vector<std::vector<Entry>>& documents) {
-  for (const auto& document : documents) {
-    for (const Entry& each : document) {
-      if (is_ours(each.key)) return true;
-    }
-  }
-  return false;
-}
-
-PolicyFile read_resilience4j(const std::vector<std::vector<Entry>>& documents) {
+PolicyFile read_properties(const std::vector<std::vector<Entry>>& documents) {
   PolicyFile file;
-  file.kind = "resilience4j configuration";
-  file.format = "resilience4j";
   Modules base;
   // The documents of each. All that is in none is copied for each of them.
   std::map<std::string, std::vector<const std::vector<Entry>*>> profiles;
   constexpr std::size_t kMostProfiles = 100;
+  bool ours = false;
   for (const auto& document : documents) {
+    ours |= std::any_of(document.begin(), document.end(),
+                        [](const Entry& each) { return is_ours(each.key); });
     const std::string profile = profile_of(document);
     if (!profile.empty()) {
       profiles[profile].push_back(&document);
@@ -458,8 +422,11 @@ PolicyFile read_resilience4j(const std::vector<std::vector<Entry>>& documents) {
     }
     for (const Entry& each : document) add_entry(base, each);
   }
-  Reader(base).add_policies(file, "");
-  file.notes = Reader(base).lone_breakers();
+  if (!ours) return file;
+  file.kind = "resilience4j configuration";
+  file.format = "resilience4j";
+  add_policies(file, base, "");
+  note_lone_breakers(file, base);
   if (profiles.size() > kMostProfiles) {
     throw BadFile("more than " + std::to_string(kMostProfiles) + " profiles: too large to be read");
   }
@@ -468,7 +435,7 @@ PolicyFile read_resilience4j(const std::vector<std::vector<Entry>>& documents) {
     for (const auto* document : own) {
       for (const Entry& each : *document) add_entry(with, each);
     }
-    Reader(with).add_policies(file, " (profile " + shown(profile) + ")");
+    add_policies(file, with, " (profile " + shown(profile) + ")");
   }
   return file;
 }

@@ -44,28 +44,23 @@ Node arguments_of(const Node& filter) {
 }
 
 // The words of a list, or of a text with commas.
-std::string words_of(const Node* node, std::string_view standard) {
-  std::string words(node == nullptr ? standard : node->text);
-  if (node == nullptr) return words;
-  for (const Node& each : node->children) words += (words.empty() ? "" : ", ") + each.text;
+std::string words_of(const Node& node, std::string_view standard) {
+  std::string words(node ? node.text : standard);
+  for (const Node& each : node.children) append(words, each.text, ", ");
   return words;
 }
 
 std::string conditions(Policy& policy, const Node& arguments) {
-  std::string on = "none";
+  std::string on;
   const std::string list =
-      words_of(arguments.find("series"), "SERVER_ERROR") + ',' +
-      words_of(arguments.find("statuses"), "") + ',' +
-      words_of(arguments.find("exceptions"),
+      words_of(arguments["series"], "SERVER_ERROR") + ',' + words_of(arguments["statuses"], "") +
+      ',' +
+      words_of(arguments["exceptions"],
                "java.io.IOException,org.springframework.cloud.gateway.support.TimeoutException");
   for (std::string_view word : parts_of(list, ',')) {
     word = trimmed(word);
-    const auto words = split(kWords, ' ');
-    const auto known = std::find_if(words.begin(), words.end(), [word](std::string_view each) {
-      return each.substr(0, each.find('=')) == word;
-    });
-    if (known != words.end()) {
-      on = (on == "none" ? "" : on + '+').append(known->substr(word.size() + 1));
+    if (const auto covers = meaning_of(word, kWords)) {
+      append(on, *covers);
     } else if (word == "java.util.concurrent.TimeoutException") {
       policy.warn(kNoEffect, policy.line,
                   shown(word) +
@@ -75,58 +70,56 @@ std::string conditions(Policy& policy, const Node& arguments) {
       policy.not_modelled(policy.line, "what is retried: " + shown(word));
     }
   }
-  return to_string(parse_retry_on(on));
+  return to_string(parse_retry_on(on.empty() ? "none" : on));
 }
 
 Policy policy_of(const Node& arguments, const std::string& name, std::size_t line,
-                 const Node* timeout) {
+                 const Node& timeout) {
   Policy policy{.names = {shown(name)}, .line = line, .layer = "gateway"};
-  add_field(policy, kRetries, arguments.find(kRetries.name), kProgram);
-  const Node* waits = arguments.find("backoff");
-  if (arguments.find("firstBackoff") != nullptr) waits = &arguments;
+  add_field(policy, kRetries, arguments[kRetries.name], kProgram);
+  const Node& waits = arguments["firstBackoff"] ? arguments : arguments["backoff"];
   policy.assume("growth", waits ? "exponential" : "none", waits ? "backoff" : "without backoff");
-  if (waits != nullptr) add_fields(policy, kBackoff, waits, kProgram, NameCase::kAny);
-  if (timeout == nullptr) note_no_deadline(policy, kTimeout.name);
+  if (waits) add_fields(policy, kBackoff, waits, kProgram, NameCase::kAny);
+  if (!timeout) note_no_deadline(policy, std::string(kTimeout.name) + " is not given");
   add_field(policy, kTimeout, timeout, kProgram);
   policy.assume("deadline", "none", "it has no limit on the time of all tries");
   policy.assume("retry-budget", "none", "it has no limit on all retries together");
   policy.set("retry-on", conditions(policy, arguments), line, "series, statuses, exceptions");
-  const Node methods = scalar_node("methods", words_of(arguments.find("methods"), "GET"), line);
-  check_method(policy, &methods);
+  const Node methods = scalar_node("methods", words_of(arguments["methods"], "GET"), line);
+  check_method(policy, methods);
   policy.not_modelled(line, field_text(methods) + ": others are not retried");
   for (const char* other : {"jitter", "timeout"}) {
-    if (const Node* node = arguments.find(other))
-      policy.not_modelled(node->line, field_text(*node));
+    if (const Node& node = arguments[other]) policy.not_modelled(node.line, field_text(node));
   }
   return policy;
 }
 
 // `name` and `timeout` are of what is around the node.
 void walk(PolicyFile& file, const Node& node, std::string name, const Node* timeout) {
-  if (const Node* id = node.find("id")) name = id->text;
-  if (const Node* client = node.find("httpclient")) {
-    timeout = client->find({kTimeout.name, "responseTimeout"});
+  if (const Node& id = node["id"]) name = id.text;
+  if (const Node& client = node["httpclient"]) {
+    timeout = &client.first_of({kTimeout.name, "responseTimeout"});
   }
   for (const Node& each : node.children) {
     walk(file, each, name, timeout);
     if (!each.is_list() || !each.name.ends_with("filters")) continue;
     for (const Node& filter : each.children) {
-      const Node* own = filter.find("args");
       if (filter.text != "Retry" && !filter.text.starts_with("Retry=") &&
-          filter.text_at({"name"}) != "Retry") {
+          filter["name"].brief() != "Retry") {
         continue;
       }
-      file.add(policy_of(own == nullptr ? arguments_of(filter) : *own,
-                         each.name == "filters" ? name : each.name, filter.line, timeout));
+      const Node& own = filter["args"];
+      file.add(policy_of(own ? own : arguments_of(filter),
+                         each.name == "filters" ? name : each.name, filter.line, *timeout));
     }
   }
 }
 
 }  // namespace
 
-PolicyFile read_spring_gateway(const std::vector<Node>& documents) {
+PolicyFile read_spring_gateway(const std::vector<Node>& documents, ReadAs) {
   PolicyFile file;
-  for (const Node& each : documents) walk(file, each, "a route", nullptr);
+  for (const Node& each : documents) walk(file, each, "a route", &kNowhere);
   if (!file.policies.empty()) file.kind = "Spring Cloud Gateway configuration";
   return file;
 }

@@ -279,6 +279,35 @@ void check_name(std::string_view name, std::size_t line) {
                 std::to_string(kLongestName) + " letters: too large to be read");
 }
 
+const Node& Node::member(std::string_view key, NameCase name_case) const {
+  if (!is_map()) return kNowhere;
+  if (name_case == NameCase::kProtobuf) {
+    if (const Node& own = member(key, NameCase::kExact)) return own;
+  }
+  const auto found = std::find_if(children.begin(), children.end(), [&](const Node& each) {
+    return is_same_name(key, each.name, name_case);
+  });
+  return found == children.end() ? kNowhere : *found;
+}
+
+const Node& Node::operator[](std::string_view path) const {
+  const std::size_t end = path.find('>');
+  const Node& next = member(path.substr(0, end), NameCase::kExact);
+  return end == path.npos ? next : next[path.substr(end + 1)];
+}
+
+const Node& Node::first_of(std::initializer_list<std::string_view> names) const {
+  for (const std::string_view each : names) {
+    if (const Node& found = member(each, NameCase::kExact)) return found;
+  }
+  return kNowhere;
+}
+
+const std::vector<Node>& Node::items() const {
+  static const std::vector<Node> kNone;
+  return is_list() ? children : kNone;
+}
+
 const Node* Node::find(std::initializer_list<std::string_view> names) const {
   if (!is_map()) return nullptr;
   for (const std::string_view wanted : names) {
@@ -289,8 +318,17 @@ const Node* Node::find(std::initializer_list<std::string_view> names) const {
   return nullptr;
 }
 
+std::string in_camel_case(std::string_view snake) {
+  std::string camel;
+  for (std::size_t i = 0; i < snake.size(); ++i) {
+    camel += snake[i] == '_' ? static_cast<char>(snake[++i] - 'a' + 'A') : snake[i];
+  }
+  return camel;
+}
+
 bool is_same_name(std::string_view a, std::string_view b, NameCase name_case) {
   if (name_case == NameCase::kExact) return a == b;
+  if (name_case == NameCase::kProtobuf) return a == b || in_camel_case(a) == b;
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&lower](char x, char y) { return lower(x) == lower(y); });
@@ -321,6 +359,11 @@ const std::vector<Node>& Node::items(std::initializer_list<std::string_view> pat
 std::string Node::text_at(std::initializer_list<std::string_view> path) const {
   const Node* found = at(path);
   return found != nullptr && found->is_scalar() ? found->text.substr(0, kLongestName) : "";
+}
+
+const Node& node_in(const Nodes& nodes, std::string_view name) {
+  const auto found = nodes.find(name);
+  return found == nodes.end() ? kNowhere : found->second;
 }
 
 Node scalar_node(std::string_view name, std::string_view text, std::size_t line) {
@@ -401,11 +444,11 @@ std::vector<const Node*> objects_of(const std::vector<Node>& documents) {
 }
 
 bool is_object(const Node& node, std::string_view group, std::string_view kind) {
-  return node.text_at({"apiVersion"}).starts_with(group) && node.text_at({"kind"}) == kind;
+  return node["apiVersion"].brief().starts_with(group) && node["kind"].brief() == kind;
 }
 
 std::string namespace_of(const Node& object) {
-  const std::string space = object.text_at({"metadata", "namespace"});
+  const std::string space = object["metadata>namespace"].brief();
   return space.empty() ? "default" : space;
 }
 
@@ -414,14 +457,14 @@ std::string full_host(const std::string& host, const Node& object) {
   return host + '.' + namespace_of(object) + ".svc.cluster.local";
 }
 
-const Node* linkerd_annotations(const Node& object) {
-  const Node* all = object.at({"metadata", "annotations"});
-  const bool ours = all != nullptr && all->is_map() &&
-                    std::any_of(all->children.begin(), all->children.end(), [](const Node& each) {
-                      return each.name.starts_with("retry.linkerd.io/") ||
-                             each.name.starts_with("timeout.linkerd.io/");
-                    });
-  return ours ? all : nullptr;
+const Node& linkerd_annotations(const Node& object) {
+  const Node& all = object["metadata>annotations"];
+  const bool ours =
+      all.is_map() && std::any_of(all.children.begin(), all.children.end(), [](const Node& each) {
+        return each.name.starts_with("retry.linkerd.io/") ||
+               each.name.starts_with("timeout.linkerd.io/");
+      });
+  return ours ? all : kNowhere;
 }
 
 std::string read_text_file(const std::string& path) {

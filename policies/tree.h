@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,23 +29,35 @@ class BadFile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Whether the letters of a name may be of any case.
-enum class NameCase { kExact, kAny };
+// How names may be written: with letters of any case; or in protobuf's JSON both as retry_on, its own name, and as retryOn.
+enum class NameCase { kExact, kAny, kProtobuf };
+std::string in_camel_case(std::string_view snake);  // the second form of the first
+// `a` is the name as its program has it.
 bool is_same_name(std::string_view a, std::string_view b, NameCase name_case);
 
 struct Node {
-  enum class Kind { kNull, kScalar, kList, kMap };
+  enum class Kind { kNone, kNull, kScalar, kList, kMap };
 
-  Kind kind = Kind::kNull;
+  Kind kind = Kind::kNone;       // kNone: it is not there
   bool quoted = false;           // a scalar that is a text for sure
   std::size_t line = 0;          // counted from 1
   std::string name{};            // its key, in a map
   std::string text{};            // of a scalar
   std::vector<Node> children{};  // of a list or a map
 
+  explicit operator bool() const { return kind != Kind::kNone; }
   bool is_map() const { return kind == Kind::kMap; }
   bool is_list() const { return kind == Kind::kList; }
   bool is_scalar() const { return kind == Kind::kScalar; }
+  // The member at the end of a path of names, such as "spec>http", or of one of these names, of which the first that the
+  // map has counts. If there is none, it is a node that is not there: without line, text and members.
+  const Node& operator[](std::string_view path) const;
+  const Node& first_of(std::initializer_list<std::string_view> names) const;
+  const Node& member(std::string_view key, NameCase name_case) const;
+  // The elements of a list; of anything else none.
+  const std::vector<Node>& items() const;
+  // Of a scalar, a name or a number: at most `kLongestName` of its text.
+  std::string brief() const { return is_scalar() ? text.substr(0, kLongestName) : ""; }
   // The member of a map with the first of these names that it has; null if there is none.
   const Node* find(std::initializer_list<std::string_view> names) const;
   const Node* find(std::string_view key) const { return find({key}); }
@@ -56,6 +69,13 @@ struct Node {
   // The text of a scalar there, a name or a number: at most `kLongestName` of it. Empty if there is none.
   std::string text_at(std::initializer_list<std::string_view> path) const;
 };
+
+// What is not there.
+inline const Node kNowhere{};
+
+// Values by their names.
+using Nodes = std::map<std::string, Node, std::less<>>;
+const Node& node_in(const Nodes& nodes, std::string_view name);
 
 // Throws BadFile if it is longer than `kLongestName`.
 void check_name(std::string_view name, std::size_t line);
@@ -89,8 +109,8 @@ bool is_object(const Node& node, std::string_view group, std::string_view kind);
 // "default" if none is given.
 std::string namespace_of(const Node& object);
 
-// The annotations of an object if some of them say what Linkerd retries; else null.
-const Node* linkerd_annotations(const Node& object);
+// The annotations of an object if some of them say what Linkerd retries.
+const Node& linkerd_annotations(const Node& object);
 
 // A host as the control plane sees it: a short name stands for a service of the same namespace.
 std::string full_host(const std::string& host, const Node& object);

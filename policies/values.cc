@@ -84,6 +84,22 @@ Duration short_units(std::string_view text) {
 
 }  // namespace
 
+bool is_among(std::string_view word, std::string_view words) {
+  const auto all = split(words, ' ');
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+std::optional<std::string_view> meaning_of(std::string_view word, std::string_view table) {
+  for (const std::string_view each : split(table, ' ')) {
+    if (each.substr(0, each.find('=')) == word) return each.substr(word.size() + 1);
+  }
+  return std::nullopt;
+}
+
+void append(std::string& list, std::string_view part, std::string_view between) {
+  list.append(list.empty() ? "" : between).append(part);
+}
+
 std::string option_text(Duration duration) {
   return brief_duration(duration);
 }

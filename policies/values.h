@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +27,23 @@ auto value_of_word(const Table& table, std::string_view word) {
   }
   throw std::invalid_argument(unknown_name(word, words));
 }
+
+// The row of this name in a table; null if there is none.
+template <typename Table>
+auto row_named(const Table& table, std::string_view name) -> decltype(&*std::begin(table)) {
+  for (const auto& each : table) {
+    if (each.name == name) return &each;
+  }
+  return nullptr;
+}
+
+// Whether it is one of these words, which have blanks between them.
+bool is_among(std::string_view word, std::string_view words);
+// What a table "WORD=MEANING WORD=MEANING ..." has beside this word, if it is there.
+std::optional<std::string_view> meaning_of(std::string_view word, std::string_view table);
+
+// Adds to a list in a text.
+void append(std::string& list, std::string_view part, std::string_view between = "+");
 
 // A duration as an option's text.
 std::string option_text(Duration duration);
