@@ -74,8 +74,8 @@ std::string hints(std::string_view text) {
   return is_true(text) ? "replace" : "ignore";
 }
 
-constexpr Field kGrowth{"BackoffType", "growth", growth, "exponential"};
-constexpr std::array kRetry{Field{"MaxRetryAttempts", "max-retries", count<1>, "3"},
+constexpr std::array kRetry{Field{"BackoffType", "growth", growth, "exponential"},
+                            Field{"MaxRetryAttempts", "max-retries", count<1>, "3"},
                             Field{"Delay", "backoff-base", delay, "2s"},
                             Field{"MaxDelay", "backoff-cap", delay},
                             Field{"ShouldRetryAfterHeader", "retry-after", hints, "replace"}};
@@ -91,49 +91,49 @@ constexpr Field kAttempt{"AttemptTimeout", "timeout", timeout, "10s"};
 const std::vector<std::string_view> kRetryNames{
     "MaxRetryAttempts", "BackoffType", "UseJitter", "Delay", "MaxDelay", "ShouldRetryAfterHeader"};
 
-std::size_t count_known(const Node& node, const std::vector<std::string_view>& names) {
-  return static_cast<std::size_t>(std::count_if(names.begin(), names.end(), [&node](auto name) {
-    return node.find(name, kCase) != nullptr;
-  }));
+const Node& part(const Node& node, std::string_view name) {
+  return node.member(name, kCase);
 }
 
-const Node* part(const Node* node, std::string_view name) {
-  return node == nullptr ? nullptr : node->find(name, kCase);
+auto count_known(const Node& node) {
+  return std::count_if(kRetryNames.begin(), kRetryNames.end(),
+                       [&node](auto name) { return static_cast<bool>(part(node, name)); });
+}
+
+// The "Timeout" in a section.
+const Node& timeout_in(const Node& node, const Field& section) {
+  return part(part(node, section.name), "Timeout");
 }
 
 // The options of the whole handler.
 bool is_handler(const Node& node) {
-  const Node* retry = node.find("Retry", kCase);
-  return node.is_map() && ((retry != nullptr && count_known(*retry, kRetryNames) > 0) ||
-                           part(node.find("TotalRequestTimeout", kCase), "Timeout") != nullptr ||
-                           part(node.find("AttemptTimeout", kCase), "Timeout") != nullptr);
+  return count_known(part(node, "Retry")) > 0 || timeout_in(node, kTotal) ||
+         timeout_in(node, kAttempt);
 }
 
 // The options of retries alone.
 bool is_retry(const Node& node) {
-  return node.is_map() &&
-         (node.find("BackoffType", kCase) != nullptr ||
-          (count_known(node, kRetryNames) > 1 && node.find("MaxRetryAttempts", kCase)));
+  return part(node, "BackoffType") || (count_known(node) > 1 && part(node, "MaxRetryAttempts"));
 }
 
-void read_retry(Policy& policy, const Node* retry) {
-  add_field(policy, kGrowth, part(retry, "BackoffType"), kProgram);
+// The retry options, of a policy that begins at `line`.
+Policy begin(const Node& retry, const std::string& path, std::size_t line) {
+  Policy policy{.names = {path.empty() ? "all" : shown(path)}, .line = line};
+  note_others(policy.notes, retry, kRetryNames,
+              "no property of the retry options: .NET skips it without a word", kCase);
   add_fields(policy, kRetry, retry, kProgram, kCase);
-  const Node* jitter = part(retry, "UseJitter");
-  const bool random = jitter == nullptr || is_true(jitter->text);
+  const Node& jitter = part(retry, "UseJitter");
   const Setting* type = policy.find("growth");
   const std::string kind = type == nullptr ? "" : type->value;
-  const Setting* base = policy.find("backoff-base");
-  if (kind == "linear" && base != nullptr) {
-    const Setting copy = *base;
-    policy.set("backoff-step", copy.value, copy.line,
-               copy.source + ", and for each retry once more");
+  if (const Setting* base = policy.find("backoff-base"); base != nullptr && kind == "linear") {
+    policy.set("backoff-step", base->value, base->line,
+               base->source + ", and for each retry once more");
   }
-  if (random) {
+  if (!jitter || is_true(jitter.text)) {
     const bool exponential = kind == "exponential";
     if (exponential) policy.remove("growth");
-    policy.set("jitter", exponential ? "polly" : "proportional:0.25", jitter ? jitter->line : 0,
-               jitter ? field_text(*jitter) : "UseJitter is not given: true in the handler");
+    policy.set("jitter", exponential ? "polly" : "proportional:0.25", jitter.line,
+               jitter ? field_text(jitter) : "UseJitter is not given: true in the handler");
   }
   if (policy.find("backoff-cap") != nullptr) {
     policy.assume("cap-applies", "after-jitter", "MaxDelay limits the random wait");
@@ -146,115 +146,85 @@ void read_retry(Policy& policy, const Node* retry) {
         "a Retry-After replaces the wait; one that is longer than the time in all makes the "
         "request fail at its end (dotnet/extensions issue 7701)");
   }
-}
-
-void refuse(Policy& policy, std::size_t line, std::string text) {
-  policy.refuse(line, std::move(text));
+  return policy;
 }
 
 // What the handler checks when it starts.
 void check_times(Policy& policy) {
+  if (policy.refused) return;
   const auto time = [&policy](std::string_view name) {
-    const Setting* found = policy.find(name);
-    return found == nullptr ? Duration::zero() : parse_duration(found->value);
+    return parse_duration(policy.find(name)->value);
   };
   const Duration attempt = time("timeout"), total = time("deadline"), window = time("breaker-time");
-  if (policy.refused) return;
+  const std::string said = "AttemptTimeout (" + option_text(attempt) + ')';
   if (attempt > total) {
-    refuse(policy, policy.find("timeout")->line,
-           "AttemptTimeout (" + option_text(attempt) + ") is above TotalRequestTimeout (" +
-               option_text(total) + "): the start fails");
+    policy.refuse(policy.find("timeout")->line, said + " is above TotalRequestTimeout (" +
+                                                    option_text(total) + "): the start fails");
   }
   if (window < saturating_add(attempt, attempt)) {
-    refuse(policy, policy.find("breaker-time")->line,
-           "SamplingDuration (" + option_text(window) + ") is below twice AttemptTimeout (" +
-               option_text(attempt) + "): the start fails");
+    policy.refuse(policy.find("breaker-time")->line, "SamplingDuration (" + option_text(window) +
+                                                         ") is below twice " + said +
+                                                         ": the start fails");
   }
 }
 
-class Reader {
- public:
-  PolicyFile read(const std::vector<Node>& documents) {
-    file_.kind = ".NET settings";
-    file_.format = "dotnet";
-    for (const Node& each : documents) walk(each, "");
-    return std::move(file_);
+Policy handler(const Node& node, const std::string& path) {
+  const Node &retry = part(node, "Retry"), &hedging = part(node, "Hedging");
+  Policy policy = begin(retry, path, node.line);
+  note_others(policy.notes, node,
+              {"RateLimiter", "TotalRequestTimeout", "Retry", "CircuitBreaker", "AttemptTimeout",
+               "Hedging", "Endpoint", "SelectPipelineByAuthority"},
+              "no part of the standard handler: .NET skips it without a word", kCase);
+  if (node.children.size() == 1 && retry) {
+    policy.warn(kNoEffect, retry.line,
+                "Retry alone in its section: if the program binds the section to "
+                "HttpRetryStrategyOptions, as a sample of Microsoft does, nothing in Retry has an "
+                "effect; it has as HttpStandardResilienceOptions, read so here");
   }
-
- private:
-  void walk(const Node& node, const std::string& path) {
-    if (is_handler(node)) return read_handler(node, path);
-    if (is_retry(node)) return read_alone(node, path);
-    for (const Node& each : node.children) {
-      walk(each, path.empty() ? each.name : path + ':' + each.name);
-    }
-  }
-
-  Policy begin(const Node& node, const std::string& path, const Node* retry) {
-    Policy policy{.names = {path.empty() ? "all" : shown(path)}, .line = node.line};
-    if (retry != nullptr) {
-      note_others(policy.notes, *retry, kRetryNames,
-                  "no property of the retry options: .NET skips it without a word", kCase);
-    }
-    read_retry(policy, retry);
+  if (hedging) {
+    policy.settings.clear();
+    policy.has_retries = false;
+    policy.not_modelled(hedging.line, "Hedging: copies of a request, which are not retries");
     return policy;
   }
+  add_field(policy, kTotal, timeout_in(node, kTotal), kProgram);
+  policy.assume("deadline-check", "at-end", "a request ends at its timeout");
+  add_field(policy, kAttempt, timeout_in(node, kAttempt), kProgram);
+  policy.assume("breaker", "polly", "the handler has a CircuitBreaker");
+  add_fields(policy, kBreaker, part(node, "CircuitBreaker"), kProgram, kCase);
+  const Node& limiter = part(part(node, "RateLimiter"), "DefaultRateLimiterOptions");
+  add_field(policy, kPermits, part(limiter, kPermits.name), kProgram);
+  check_times(policy);
+  return policy;
+}
 
-  void read_handler(const Node& node, const std::string& path) {
-    const Node* retry = node.find("Retry", kCase);
-    Policy policy = begin(node, path, retry);
-    note_others(policy.notes, node,
-                {"RateLimiter", "TotalRequestTimeout", "Retry", "CircuitBreaker", "AttemptTimeout",
-                 "Hedging", "Endpoint", "SelectPipelineByAuthority"},
-                "no part of the standard handler: .NET skips it without a word", kCase);
-    if (node.children.size() == 1 && retry != nullptr) {
-      policy.warn(
-          kNoEffect, retry->line,
-          "Retry alone in its section: if the program binds the section to "
-          "HttpRetryStrategyOptions, as a sample of Microsoft does, nothing in Retry has an "
-          "effect; it has as HttpStandardResilienceOptions, read so here");
-    }
-    if (const Node* hedging = node.find("Hedging", kCase)) {
-      policy.settings.clear();
-      policy.has_retries = false;
-      policy.not_modelled(hedging->line, "Hedging: copies of a request, which are not retries");
-      file_.add(std::move(policy));
-      return;
-    }
-    add_field(policy, kTotal, part(part(&node, kTotal.name), "Timeout"), kProgram);
-    policy.assume("deadline-check", "at-end", "a request ends at its timeout");
-    add_field(policy, kAttempt, part(part(&node, kAttempt.name), "Timeout"), kProgram);
-    policy.assume("breaker", "polly", "the handler has a CircuitBreaker");
-    add_fields(policy, kBreaker, node.find("CircuitBreaker", kCase), kProgram, kCase);
-    const Node* limiter = part(part(&node, "RateLimiter"), "DefaultRateLimiterOptions");
-    add_field(policy, kPermits, part(limiter, kPermits.name), kProgram);
-    check_times(policy);
-    file_.add(std::move(policy));
+Policy retries_alone(const Node& node, const std::string& path) {
+  Policy policy = begin(node, path, node.line);
+  policy.assume("retry-budget", "none", "retries alone have no limit on all of them together");
+  policy.assumed(
+      node.line,
+      "read as HttpRetryStrategyOptions; as Polly's own RetryStrategyOptions it has Constant and "
+      "no jitter where nothing is given");
+  return policy;
+}
+
+void walk(PolicyFile& file, const Node& node, const std::string& path) {
+  if (is_handler(node)) return file.add(handler(node, path));
+  if (is_retry(node)) return file.add(retries_alone(node, path));
+  for (const Node& each : node.children) {
+    walk(file, each, path.empty() ? each.name : path + ':' + each.name);
   }
-
-  void read_alone(const Node& node, const std::string& path) {
-    Policy policy = begin(node, path, &node);
-    policy.assume("retry-budget", "none", "retries alone have no limit on all of them together");
-    policy.assumed(
-        node.line,
-        "read as HttpRetryStrategyOptions; as Polly's own RetryStrategyOptions it has Constant and "
-        "no jitter where nothing is given");
-    file_.add(std::move(policy));
-  }
-
-  PolicyFile file_;
-};
-
-bool has_options(const Node& node) {
-  return is_handler(node) || is_retry(node) ||
-         std::any_of(node.children.begin(), node.children.end(), has_options);
 }
 
 }  // namespace
 
 PolicyFile read_dotnet(const std::vector<Node>& documents, ReadAs) {
-  const bool ours = std::any_of(documents.begin(), documents.end(), has_options);
-  return ours ? Reader().read(documents) : PolicyFile();
+  PolicyFile file;
+  for (const Node& each : documents) walk(file, each, "");
+  if (file.policies.empty()) return file;
+  file.kind = ".NET settings";
+  file.format = "dotnet";
+  return file;
 }
 
 }  // namespace retrystorm

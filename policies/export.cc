@@ -64,12 +64,10 @@ std::vector<std::string_view> covered_by(
   return chosen;
 }
 
-std::string joined(const std::vector<std::string_view>& words, std::string_view between) {
+template <typename Words>
+std::string joined(const Words& words, std::string_view between) {
   std::string text;
-  for (const std::string_view each : words) {
-    if (!text.empty()) text += between;
-    text += each;
-  }
+  for (const std::string_view each : words) append(text, each, between);
   return text;
 }
 
@@ -118,7 +116,7 @@ std::optional<Allowance> allowance_of(const BudgetSettings& budget) {
 
 // ---- gRPC ----
 
-std::string grpc(const WorkloadOptions& workload) {
+std::string grpc(const WorkloadOptions& workload, const FileNames&) {
   const RetrySettings& retry = workload.retry;
   std::string text = "{\n  \"methodConfig\": [\n    {\n      \"name\": [{}]";
   if (retry.limit.has_deadline()) {
@@ -235,10 +233,6 @@ RetryConditions conditions_of(const RetryOn& wanted) {
   return conditions;
 }
 
-std::string joined_codes(const std::vector<std::string>& codes) {
-  return joined({codes.begin(), codes.end()}, ", ");
-}
-
 std::string envoy(const WorkloadOptions& workload, const FileNames& names) {
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
@@ -252,7 +246,7 @@ std::string envoy(const WorkloadOptions& workload, const FileNames& names) {
   text += "      retry_policy:\n        retry_on: " + joined(conditions.words, ",") +
           "\n        num_retries: " + std::to_string(limit.max_retries) + '\n';
   if (!conditions.codes.empty()) {
-    text += "        retriable_status_codes: [" + joined_codes(conditions.codes) + "]\n";
+    text += "        retriable_status_codes: [" + joined(conditions.codes, ", ") + "]\n";
   }
   text += try_timeout(workload, "        per_try_timeout", in_seconds);
   text +=
@@ -321,7 +315,7 @@ std::string in_gateway_duration(Duration duration) {
   return text.empty() ? "0s" : text;
 }
 
-std::string envoy_gateway(const WorkloadOptions& workload) {
+std::string envoy_gateway(const WorkloadOptions& workload, const FileNames&) {
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
   RetryConditions conditions = conditions_of(limit.retry_on);
@@ -333,7 +327,7 @@ std::string envoy_gateway(const WorkloadOptions& workload) {
       std::to_string(std::min(limit.max_retries, kMostSigned)) +
       "\n    retryOn:\n      triggers: [" + joined(conditions.words, ", ") + "]\n";
   if (!conditions.codes.empty()) {
-    text += "      httpStatusCodes: [" + joined_codes(conditions.codes) + "]\n";
+    text += "      httpStatusCodes: [" + joined(conditions.codes, ", ") + "]\n";
   }
   text += "    perRetry:\n" + try_timeout(workload, "      timeout", in_gateway_duration) +
           "      backOff:\n        baseInterval: " + in_gateway_duration(base_of(retry.backoff)) +
@@ -411,7 +405,7 @@ std::string resilience4j(const WorkloadOptions& workload, const FileNames& names
 
 // ---- AWS ----
 
-std::string aws(const WorkloadOptions& workload) {
+std::string aws(const WorkloadOptions& workload, const FileNames&) {
   const std::string& strategy = workload.retry.strategy;
   const char* mode = strategy.starts_with("aws-legacy")     ? "legacy"
                      : strategy.starts_with("aws-adaptive") ? "adaptive"
@@ -438,7 +432,7 @@ std::string in_timespan(Duration duration, Duration least) {
   return text;
 }
 
-std::string dotnet(const WorkloadOptions& workload) {
+std::string dotnet(const WorkloadOptions& workload, const FileNames&) {
   using std::chrono::milliseconds;
   const RetrySettings& retry = workload.retry;
   const BackoffSettings& backoff = retry.backoff;
@@ -490,25 +484,8 @@ std::string dotnet(const WorkloadOptions& workload) {
 
 // ---- all ----
 
-std::string write(const WorkloadOptions& workload, ExportFormat format, const FileNames& names) {
-  switch (format) {
-    case ExportFormat::kGrpc:
-      return grpc(workload);
-    case ExportFormat::kEnvoy:
-      return envoy(workload, names);
-    case ExportFormat::kIstio:
-      return istio(workload, names);
-    case ExportFormat::kResilience4j:
-      return resilience4j(workload, names);
-    case ExportFormat::kAws:
-      return aws(workload);
-    case ExportFormat::kDotNet:
-      return dotnet(workload);
-    case ExportFormat::kEnvoyGateway:
-      return envoy_gateway(workload);
-  }
-  return "";
-}
+// In the order of ExportFormat.
+constexpr std::array kWriters{grpc, envoy, istio, resilience4j, aws, dotnet, envoy_gateway};
 
 // As lines NAME=value: each has the names that it stands under, or of AWS those of its variables.
 std::string flat_text(std::string_view text, ExportFormat format) {
@@ -565,9 +542,9 @@ ExportFormat parse_export_format(std::string_view word) {
 
 Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
                        const FileNames& names) {
+  const std::string text = kWriters[static_cast<std::size_t>(format)](workload, names);
   Exported exported{
-      .text = names.flat ? flat_text(write(workload, format, names), format)
-                         : write(workload, format, names),
+      .text = names.flat ? flat_text(text, format) : text,
       .has_comments = format != ExportFormat::kGrpc && format != ExportFormat::kDotNet};
   const PolicyFile file = read_policies(exported.text, ReadAs::kGrpcChannel);
   if (file.policies.size() != 1 || file.policies.front().refused) {
