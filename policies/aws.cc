@@ -2,8 +2,8 @@
 // Sources: botocore (configprovider.py, args.py), aws-cli (topics/config-vars.rst); AWS SDKs and Tools
 // Reference Guide, "Retry behavior".
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -16,61 +16,63 @@
 namespace retrystorm {
 namespace {
 
+constexpr std::string_view kProgram = "AWS SDKs";
 constexpr Field kMaxAttempts{"max_attempts", "max-attempts", count_from_one};
 // aws-cli topics/config-vars.rst: in seconds, 0 for none.
 constexpr Field kReadTimeout{"cli_read_timeout", "timeout", whole_seconds};
 
-// The values of a profile.
+constexpr std::string_view kModes = "legacy standard adaptive";
+
 struct Profile {
   std::string name{};
   bool prefixed = false;       // [profile x], not [x]
   std::size_t again = 0;       // the line of the same section once more; 0: there is none
   std::size_t other_form = 0;  // likewise, of [x] beside [profile x]
-  std::optional<Node> mode{}, attempts{}, timeout{};
+  Nodes values{};              // of the fields that are read
+
+  const Node& mode() const { return node_in(values, "retry_mode"); }
+  const Node& attempts() const { return node_in(values, kMaxAttempts.name); }
+  void take(std::string_view field, std::string_view value, std::size_t line) {
+    const bool is_mode = field == "retry_mode";
+    if (!is_mode && field != kMaxAttempts.name && field != kReadTimeout.name) return;
+    values[std::string(field)] =
+        scalar_node(field, is_mode ? to_lower(value) : std::string(value), line);
+  }
 };
 
-std::string strategy_of(const std::string& mode, bool botocore) {
-  if (mode == "adaptive") return "aws-adaptive";
-  if (mode == "legacy") return "aws-legacy";
-  if (mode == "standard") return "aws-standard";
-  return botocore ? "aws-legacy" : "aws-standard";
-}
-
 Policy policy_of(const Profile& profile, ReadAs as) {
-  Policy policy;
-  policy.names.push_back(profile.name);
-  const bool botocore = as == ReadAs::kBotocore;
-  const std::string mode = profile.mode ? profile.mode->text : "";
-  const std::string strategy = strategy_of(mode, botocore);
-  policy.line = std::min(profile.mode ? profile.mode->line : profile.attempts->line,
-                         profile.attempts ? profile.attempts->line : profile.mode->line);
-  if (!profile.mode) {
-    policy.assume("strategy", strategy, "retry_mode is not given");
+  const Node &mode = profile.mode(), &attempts = profile.attempts();
+  const bool botocore = as == ReadAs::kBotocore, known = is_among(mode.text, kModes);
+  const std::string counts = known ? mode.text : botocore ? "legacy" : "standard";
+  Policy policy{.names = {profile.name},
+                .line = std::min((mode ? mode : attempts).line, (attempts ? attempts : mode).line)};
+  if (!mode) {
+    policy.assume("strategy", "aws-" + counts, "retry_mode is not given");
     policy.assumed(policy.line,
                    botocore
                        ? "retry_mode is not given: legacy, botocore's default"
                        : "retry_mode is not given: standard, as in the SDKs since 2026 (botocore, "
                          "and with it the command line, has legacy: --as=botocore)");
-  } else if (mode == "legacy" || mode == "standard" || mode == "adaptive") {
-    policy.set("strategy", strategy, profile.mode->line, field_text(*profile.mode));
+  } else if (known) {
+    policy.take("strategy", "aws-" + counts, mode);
   } else {
-    policy.refuse(profile.mode->line,
-                  field_text(*profile.mode) + ": the modes are legacy, standard and adaptive");
+    policy.refuse(mode.line, field_text(mode) + ": the modes are legacy, standard and adaptive");
   }
-  if (strategy != "aws-legacy") {
-    policy.remark(kDependsOnVersion, profile.mode ? profile.mode->line : 0,
+  if (counts != "legacy") {
+    policy.remark(kDependsOnVersion, mode.line,
                   "the waits and the quota are those of 2026; before, they were those of "
                   "aws-standard-2025");
   }
-  if (profile.attempts) add_field(policy, kMaxAttempts, &*profile.attempts, "AWS SDKs");
-  if (profile.timeout && profile.timeout->text != "0") {
-    add_field(policy, kReadTimeout, &*profile.timeout, "AWS SDKs");
+  add_field(policy, kMaxAttempts, attempts, kProgram);
+  if (const Node& timeout = node_in(profile.values, kReadTimeout.name);
+      timeout && timeout.text != "0") {
+    add_field(policy, kReadTimeout, timeout, kProgram);
     policy.assumed(
-        profile.timeout->line,
+        timeout.line,
         "cli_read_timeout is of the command line: an SDK's timeouts stand in the program");
   }
-  if (mode == "adaptive") {
-    policy.assumed(profile.mode->line,
+  if (counts == "adaptive") {
+    policy.assumed(mode.line,
                    "adaptive slows down after throttling (429) only, not after errors or timeouts");
   }
   if (profile.other_form > 0) {
@@ -85,7 +87,7 @@ Policy policy_of(const Profile& profile, ReadAs as) {
 PolicyFile file_of(std::string kind, const std::vector<Profile>& profiles, ReadAs as) {
   PolicyFile file{.kind = std::move(kind), .format = "aws"};
   for (const Profile& each : profiles) {
-    if (each.mode || each.attempts) file.add(policy_of(each, as));
+    if (each.mode() || each.attempts()) file.add(policy_of(each, as));
   }
   const auto twice = std::find_if(profiles.begin(), profiles.end(),
                                   [](const Profile& each) { return each.again > 0; });
@@ -104,18 +106,6 @@ PolicyFile file_of(std::string kind, const std::vector<Profile>& profiles, ReadA
   return file;
 }
 
-void take(Profile& profile, std::string_view name, std::string_view value, std::size_t line) {
-  if (name == "retry_mode") {
-    std::string mode(value);
-    for (char& c : mode) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    profile.mode = scalar_node(name, mode, line);
-  } else if (name == "max_attempts") {
-    profile.attempts = scalar_node(name, value, line);
-  } else if (name == "cli_read_timeout") {
-    profile.timeout = scalar_node(name, value, line);
-  }
-}
-
 constexpr std::string_view kProfile = "profile ";
 
 // The profile that a section is; empty for other sections, such as [sso-session x].
@@ -131,6 +121,27 @@ std::string profile_of(std::string_view section) {
   return plain ? "profile " + shown(section) : "";
 }
 
+constexpr std::string_view kVariables = "AWS_RETRY_MODE AWS_MAX_ATTEMPTS";
+constexpr std::string_view kOfNames = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+// Of lines NAME=VALUE, or NAME="VALUE". A line of another form has no name.
+void each_variable(std::string_view text,
+                   const std::function<void(std::string_view name, std::string_view value,
+                                            std::size_t line)>& take) {
+  each_line(text, [&take](std::string_view line, std::size_t number) {
+    const std::string_view plain = trimmed(line);
+    if (plain.empty() || plain.front() == '#') return;
+    const std::size_t equals = plain.find('=');
+    if (equals == plain.npos) return take("", "", number);
+    std::string_view value = trimmed(plain.substr(equals + 1));
+    if (value.size() > 1 && (value.front() == '"' || value.front() == '\'') &&
+        value.back() == value.front()) {
+      value = value.substr(1, value.size() - 2);
+    }
+    take(plain.substr(0, equals), value, number);
+  });
+}
+
 }  // namespace
 
 bool is_aws_config(std::string_view text) {
@@ -138,11 +149,11 @@ bool is_aws_config(std::string_view text) {
   each_line(text, [&](std::string_view line, std::size_t) {
     const std::string_view plain = trimmed(line);
     if (plain == "[default]" || plain.starts_with("[profile ")) section = true;
-    for (const std::string_view name : {"retry_mode", "max_attempts", "aws_access_key_id", "region",
-                                        "role_arn", "source_profile", "credential_process"}) {
-      const bool named = plain.starts_with(name);
-      if (named && trimmed(plain.substr(name.size())).starts_with('=')) key = true;
-    }
+    const std::size_t equals = plain.find('=');
+    key = key || (equals != plain.npos &&
+                  is_among(trimmed(plain.substr(0, equals)),
+                           "retry_mode max_attempts aws_access_key_id region role_arn "
+                           "source_profile credential_process"));
   });
   return key && (section || text.find("\n[") != text.npos || text.starts_with('['));
 }
@@ -187,41 +198,24 @@ PolicyFile read_aws_config(std::string_view text, ReadAs as) {
     if (equals == plain.npos || section == 0) return;
     std::string_view value = plain.substr(equals + 1);
     for (const char* comment : {" #", " ;"}) value = value.substr(0, value.find(comment));
-    take(profiles[section - 1], trimmed(plain.substr(0, equals)), trimmed(value), number);
+    profiles[section - 1].take(trimmed(plain.substr(0, equals)), trimmed(value), number);
   });
   return file_of("AWS configuration", profiles, as);
 }
 
 bool is_aws_environment(std::string_view text) {
   bool any = false, all = true;
-  each_line(text, [&](std::string_view line, std::size_t) {
-    const std::string_view plain = trimmed(line);
-    if (plain.empty() || plain.front() == '#') return;
-    const std::size_t equals = plain.find('=');
-    const std::string_view name = plain.substr(0, equals);
-    const bool is_name =
-        equals != plain.npos && !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-          return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        });
-    all = all && is_name;
-    any = any || name == "AWS_RETRY_MODE" || name == "AWS_MAX_ATTEMPTS";
+  each_variable(text, [&](std::string_view name, std::string_view, std::size_t) {
+    all = all && !name.empty() && name.find_first_not_of(kOfNames) == name.npos;
+    any = any || is_among(name, kVariables);
   });
   return any && all;
 }
 
 PolicyFile read_aws_environment(std::string_view text, ReadAs as) {
   Profile profile{.name = "environment"};
-  each_line(text, [&](std::string_view line, std::size_t number) {
-    const std::string_view plain = trimmed(line);
-    if (plain.empty() || plain.front() == '#') return;
-    const std::size_t equals = plain.find('=');
-    std::string_view value = trimmed(plain.substr(equals + 1));
-    if (value.size() > 1 && (value.front() == '"' || value.front() == '\'') &&
-        value.back() == value.front()) {
-      value = value.substr(1, value.size() - 2);
-    }
-    if (plain.starts_with("AWS_RETRY_MODE=")) take(profile, "retry_mode", value, number);
-    if (plain.starts_with("AWS_MAX_ATTEMPTS=")) take(profile, "max_attempts", value, number);
+  each_variable(text, [&](std::string_view name, std::string_view value, std::size_t line) {
+    if (is_among(name, kVariables)) profile.take(to_lower(name.substr(4)), value, line);
   });
   return file_of("AWS environment variables", {profile}, as);
 }

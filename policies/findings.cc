@@ -41,67 +41,22 @@ std::vector<Duration> polly_waits(const BackoffSettings& settings, std::size_t r
   return waits;
 }
 
-// A policy as settings, with what the findings ask.
-class Facts {
- public:
-  explicit Facts(const Policy& policy)
-      : policy_(policy), workload_(scenario_of(options_of(policy)).workload) {
-    BackoffSettings plain = retry().backoff;
-    if (!plain.jitter.is_growth()) plain.jitter = {};
-    const std::size_t retries = std::min<std::size_t>(retry().limit.max_retries, kMostWaits);
-    waits_ = plain.jitter.kind == Jitter::Kind::kPolly ? polly_waits(plain, retries)
-                                                       : median_waits(plain, retries);
-  }
-
-  const RetrySettings& retry() const { return workload_.retry; }
-  const LimitSettings& limit() const { return retry().limit; }
-  const std::vector<Duration>& waits() const { return waits_; }  // without jitter
-  const Setting* setting(std::string_view option) const { return policy_.find(option); }
-  std::size_t line(std::string_view option) const {
-    const Setting* setting = policy_.find(option);
-    return setting == nullptr || setting->line == 0 ? policy_.line : setting->line;
-  }
-  // The time limit of each attempt, if there is one and it is retried.
-  std::optional<Duration> per_try() const {
-    const Setting* timeout = policy_.find("timeout");
-    if (timeout == nullptr || !limit().retry_on.timeout) return std::nullopt;
-    return workload_.timeout;
-  }
-  bool retries() const { return limit().max_retries > 0; }
-  bool is_limited() const {
-    const ProcessSettings& process = retry().process;
-    return process.budget.kind != BudgetSettings::Kind::kNone || process.breaker.on ||
-           process.throttle.on;
-  }
-
-  // The least and the greatest part of a wait that jitter leaves.
-  std::pair<double, double> jitter_range() const {
-    const Jitter& jitter = retry().backoff.jitter;
-    switch (jitter.kind) {
-      case Jitter::Kind::kFull:
-        return {0, 1};
-      case Jitter::Kind::kEqual:
-        return {0.5, 1};
-      case Jitter::Kind::kProportional:
-        return {1 - jitter.amount, 1 + jitter.amount};
-      default:
-        return {1, 1};
-    }
-  }
-
- private:
-  const Policy& policy_;
-  WorkloadOptions workload_;
-  std::vector<Duration> waits_;
-};
-
 class Finder {
  public:
-  explicit Finder(const Policy& policy) : facts_(policy), notes_(policy.notes) {}
+  explicit Finder(const Policy& policy)
+      : policy_(policy), workload_(scenario_of(options_of(policy)).workload), notes_(policy.notes) {
+    BackoffSettings plain = backoff_;
+    if (!plain.jitter.is_growth()) plain.jitter = {};
+    const std::size_t retries = std::min<std::size_t>(limit_.max_retries, kMostWaits);
+    waits_ = plain.jitter.kind == Jitter::Kind::kPolly ? polly_waits(plain, retries)
+                                                       : median_waits(plain, retries);
+    const Setting* timeout = policy.find("timeout");
+    if (timeout != nullptr && limit_.retry_on.timeout) per_try_ = workload_.timeout;
+  }
 
   std::vector<Note> find() {
     find_short_timeouts();
-    if (facts_.retries()) {
+    if (limit_.max_retries > 0) {
       find_time_of_all();
       find_attempts_that_never_begin();
       find_timeouts_not_retried();
@@ -121,50 +76,68 @@ class Finder {
     notes_.push_back(note_of(level, rule, line, {std::move(says)}));
   }
 
+  // That of the option, or where it is not in the file that of the policy.
+  std::size_t line(std::string_view option) const {
+    return policy_.is_given(option) ? policy_.find(option)->line : policy_.line;
+  }
+
+  // The least and the greatest part of a wait that jitter leaves.
+  std::pair<double, double> jitter_range() const {
+    const Jitter& jitter = backoff_.jitter;
+    switch (jitter.kind) {
+      case Jitter::Kind::kFull:
+        return {0, 1};
+      case Jitter::Kind::kEqual:
+        return {0.5, 1};
+      case Jitter::Kind::kProportional:
+        return {1 - jitter.amount, 1 + jitter.amount};
+      default:
+        return {1, 1};
+    }
+  }
+
   // Hardly an answer comes over a network within so little: the unit may be wrong.
   void find_short_timeouts() {
     for (const char* option : {"timeout", "deadline"}) {
-      const Setting* limit = facts_.setting(option);
-      if (limit == nullptr || limit->line == 0 || limit->value == "none") continue;
-      if (parse_duration(limit->value) >= std::chrono::milliseconds(10)) continue;
-      add(Note::Level::kWarning, "short-timeout", limit->line,
-          {"short-timeout", {{"limit", parse_duration(limit->value)}}});
+      if (!policy_.is_given(option) || policy_.find(option)->value == "none") continue;
+      const Duration limit = parse_duration(policy_.find(option)->value);
+      if (limit >= std::chrono::milliseconds(10)) continue;
+      add(Note::Level::kWarning, "short-timeout", line(option),
+          {"short-timeout", {{"limit", limit}}});
     }
   }
 
   // Where the program is known to have no limit.
   void find_time_of_all() {
-    const auto per_try = facts_.per_try();
-    const Setting* deadline = facts_.setting("deadline");
-    const std::size_t n = facts_.waits().size() + 1;
-    if (!per_try || deadline == nullptr || deadline->value != "none" || n > kMostWaits) return;
-    add(Note::Level::kNote, "long-tries", facts_.line("timeout"),
-        {"long-tries", {{"n", count(n)}, {"each", *per_try}, {"all", time_of(n, *per_try)}}});
+    const Setting* deadline = policy_.find("deadline");
+    const std::size_t n = waits_.size() + 1;
+    if (!per_try_ || deadline == nullptr || deadline->value != "none" || n > kMostWaits) return;
+    add(Note::Level::kNote, "long-tries", line("timeout"),
+        {"long-tries", {{"n", count(n)}, {"each", *per_try_}, {"all", time_of(n, *per_try_)}}});
   }
 
   // Of so many attempts, with the longest waits between them.
   Duration time_of(std::size_t attempts, Duration per_try) const {
     Duration time = scale(per_try, static_cast<double>(attempts));
     for (std::size_t i = 0; i + 1 < attempts; ++i) {
-      time = saturating_add(time, scale(facts_.waits()[i], facts_.jitter_range().second));
+      time = saturating_add(time, scale(waits_[i], jitter_range().second));
     }
     return time;
   }
 
   // Attempt k begins after k-1 timeouts and the waits between them.
   void find_attempts_that_never_begin() {
-    const auto per_try = facts_.per_try();
-    if (!facts_.limit().has_deadline() || !per_try) return;
-    const Duration deadline = facts_.limit().deadline;
-    const std::size_t attempts = facts_.waits().size() + 1;
-    const bool unlimited = facts_.limit().max_retries >= kMostWaits;
-    const auto [least, greatest] = facts_.jitter_range();
+    if (!limit_.has_deadline() || !per_try_) return;
+    const Duration deadline = limit_.deadline;
+    const std::size_t attempts = waits_.size() + 1;
+    const bool unlimited = limit_.max_retries >= kMostWaits;
+    const auto [least, greatest] = jitter_range();
     // The last attempt that begins before the time is up, and when.
-    const auto last_begun = [&, per_try](double part) {
+    const auto last_begun = [&](double part) {
       std::pair<std::size_t, Duration> last{1, 0};
-      for (const Duration wait : facts_.waits()) {
+      for (const Duration wait : waits_) {
         const Duration next =
-            saturating_add(saturating_add(last.second, *per_try), scale(wait, part));
+            saturating_add(saturating_add(last.second, *per_try_), scale(wait, part));
         if (next >= deadline) break;
         last = {last.first + 1, next};
       }
@@ -173,19 +146,19 @@ class Finder {
     const auto [at_most, begins_first] = last_begun(least);
     const auto [at_least, begins_last] = last_begun(greatest);
     if (unlimited) return;
-    Statement says{.values = {{"n", count(attempts)}, {"each", *per_try}, {"all", deadline}}};
+    Statement says{.values = {{"n", count(attempts)}, {"each", *per_try_}, {"all", deadline}}};
     if (at_most < attempts) {
       const Duration last = deadline - begins_first;
-      says.id = last < *per_try ? "never-begins-cut" : "never-begins";
+      says.id = last < *per_try_ ? "never-begins-cut" : "never-begins";
       says.values.push_back({"next", count(at_most + 1)});
       says.values.push_back({"begun", count(at_most)});
       says.values.push_back({"last", last});
-    } else if (at_least < attempts || begins_last + *per_try > deadline) {
+    } else if (at_least < attempts || begins_last + *per_try_ > deadline) {
       says.id = at_least < attempts ? "not-always-begins" : "cut-short";
     } else {
       return;
     }
-    Statement room{"room-in-all", {{"needed", time_of(attempts, *per_try)}}};
+    Statement room{"room-in-all", {{"needed", time_of(attempts, *per_try_)}}};
     const Duration waits = time_of(attempts, Duration{0});
     if (waits < deadline) {
       room.id = "room-for-each";
@@ -193,24 +166,23 @@ class Finder {
     }
     const bool never = at_most < attempts;
     notes_.push_back(note_of(never ? Note::Level::kWarning : Note::Level::kNote,
-                             never ? "never-begins" : "cut-short", facts_.line("timeout"),
+                             never ? "never-begins" : "cut-short", line("timeout"),
                              {std::move(says), std::move(room)}));
   }
 
   void find_timeouts_not_retried() {
-    if (facts_.limit().retry_on.timeout) return;
+    if (limit_.retry_on.timeout) return;
     constexpr std::size_t kUnavailable = 503;
-    if (facts_.limit().retry_on.statuses[kUnavailable]) {
-      add(Note::Level::kNote, "timeout-not-retried", facts_.line("retry-on"),
-          {"timeout-not-retried"});
+    if (limit_.retry_on.statuses[kUnavailable]) {
+      add(Note::Level::kNote, "timeout-not-retried", line("retry-on"), {"timeout-not-retried"});
     }
-    if (!facts_.limit().has_deadline()) return;
-    const Duration all = facts_.limit().deadline;
-    const Setting* timeout = facts_.setting("timeout");
+    if (!limit_.has_deadline()) return;
+    const Duration all = limit_.deadline;
+    const Setting* timeout = policy_.find("timeout");
     const Duration one = timeout == nullptr ? all : parse_duration(timeout->value);
-    const std::size_t n = facts_.waits().size() + 1;
+    const std::size_t n = waits_.size() + 1;
     if (one >= all) {
-      add(Note::Level::kNote, "no-attempt-timeout", facts_.line("deadline"),
+      add(Note::Level::kNote, "no-attempt-timeout", line("deadline"),
           {"no-attempt-timeout", {{"all", all}}});
     } else if (n <= kMostWaits && time_of(n, one) > all) {
       add(Note::Level::kNote, "cut-short", timeout->line,
@@ -219,41 +191,42 @@ class Finder {
   }
 
   void find_caps() {
-    const BackoffSettings& backoff = facts_.retry().backoff;
-    if (backoff.growth != Growth::kExponential || backoff.cap == Duration::max()) return;
-    if (backoff.cap < backoff.base) {
-      add(Note::Level::kWarning, "cap-below-base", facts_.line("backoff-cap"),
-          {"cap-below-base", {{"cap", backoff.cap}, {"base", backoff.base}}});
-    } else if (facts_.limit().has_deadline() && backoff.cap >= facts_.limit().deadline) {
-      add(Note::Level::kNote, "cap-not-reached", facts_.line("backoff-cap"),
-          {"cap-above-deadline", {{"cap", backoff.cap}, {"all", facts_.limit().deadline}}});
-    } else if (!facts_.waits().empty() && facts_.waits().size() < kMostWaits &&
-               facts_.waits().back() < backoff.cap) {
-      add(Note::Level::kNote, "cap-not-reached", facts_.line("backoff-cap"),
-          {"cap-not-reached", {{"cap", backoff.cap}, {"last", facts_.waits().back()}}});
+    if (backoff_.growth != Growth::kExponential || backoff_.cap == Duration::max()) return;
+    if (backoff_.cap < backoff_.base) {
+      add(Note::Level::kWarning, "cap-below-base", line("backoff-cap"),
+          {"cap-below-base", {{"cap", backoff_.cap}, {"base", backoff_.base}}});
+    } else if (limit_.has_deadline() && backoff_.cap >= limit_.deadline) {
+      add(Note::Level::kNote, "cap-not-reached", line("backoff-cap"),
+          {"cap-above-deadline", {{"cap", backoff_.cap}, {"all", limit_.deadline}}});
+    } else if (!waits_.empty() && waits_.size() < kMostWaits && waits_.back() < backoff_.cap) {
+      add(Note::Level::kNote, "cap-not-reached", line("backoff-cap"),
+          {"cap-not-reached", {{"cap", backoff_.cap}, {"last", waits_.back()}}});
     }
   }
 
   void find_waits() {
-    const BackoffSettings& backoff = facts_.retry().backoff;
-    if (facts_.retry().pacer.on) return;
-    const bool at_once = backoff.growth == Growth::kNone || backoff.base == Duration::zero();
-    if (at_once && backoff.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-wait", facts_.line("backoff-base"), {"no-wait"});
-    } else if (backoff.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-jitter", facts_.line("backoff-base"), {"no-jitter"});
+    if (workload_.retry.pacer.on) return;
+    const bool at_once = backoff_.growth == Growth::kNone || backoff_.base == Duration::zero();
+    if (at_once && backoff_.jitter.kind == Jitter::Kind::kNone) {
+      add(Note::Level::kWarning, "no-wait", line("backoff-base"), {"no-wait"});
+    } else if (backoff_.jitter.kind == Jitter::Kind::kNone) {
+      add(Note::Level::kWarning, "no-jitter", line("backoff-base"), {"no-jitter"});
     }
   }
 
   void find_limits() {
-    const double attempts = 1 + static_cast<double>(facts_.limit().max_retries);
-    const bool unlimited = facts_.limit().max_retries == LimitSettings::kUnlimited;
-    if (unlimited && !facts_.limit().has_deadline()) {
-      add(Note::Level::kWarning, "never-ends", facts_.line("max-attempts"), {"never-ends"});
+    const double attempts = 1 + static_cast<double>(limit_.max_retries);
+    const bool unlimited = limit_.max_retries == LimitSettings::kUnlimited;
+    if (unlimited && !limit_.has_deadline()) {
+      add(Note::Level::kWarning, "never-ends", line("max-attempts"), {"never-ends"});
     }
-    if (facts_.is_limited()) return;
-    const bool timeouts = facts_.limit().retry_on.timeout;
-    add(Note::Level::kNote, "no-budget", facts_.line("max-retries"),
+    const ProcessSettings& process = workload_.retry.process;
+    if (process.budget.kind != BudgetSettings::Kind::kNone || process.breaker.on ||
+        process.throttle.on) {
+      return;
+    }
+    const bool timeouts = limit_.retry_on.timeout;
+    add(Note::Level::kNote, "no-budget", line("max-retries"),
         {unlimited  ? "no-budget-endless"
          : timeouts ? "no-budget"
                     : "no-budget-errors",
@@ -263,7 +236,7 @@ class Finder {
   // A bucket that failures empty and successes fill is empty while more than this share fails: p (cost of a failure and
   // its retry) = (1 - p) deposit.
   void find_share_that_empties() {
-    const BudgetSettings& budget = facts_.retry().process.budget;
+    const BudgetSettings& budget = workload_.retry.process.budget;
     if (budget.kind != BudgetSettings::Kind::kTokens || budget.ttl != Duration::max() ||
         budget.deposit_on != DepositOn::kSuccess || budget.refund || budget.failure_cost <= 0 ||
         budget.deposit <= 0) {
@@ -271,7 +244,7 @@ class Finder {
     }
     const double lost = budget.cost + budget.failure_cost;
     const double share = budget.deposit / (budget.deposit + lost);
-    add(Note::Level::kNote, "budget-empties", facts_.line("budget-deposit"),
+    add(Note::Level::kNote, "budget-empties", line("budget-deposit"),
         {"budget-empties",
          {{"share", ShareOf{share}},
           {"lost", lost},
@@ -280,27 +253,33 @@ class Finder {
   }
 
   void find_statuses() {
-    const RetryOn& on = facts_.limit().retry_on;
+    const RetryOn& on = limit_.retry_on;
     std::string same;
     for (const std::size_t status : {400, 401, 403, 404}) {
       if (on.statuses[status]) same += (same.empty() ? "" : ", ") + std::to_string(status);
     }
     if (!same.empty()) {
-      add(Note::Level::kWarning, "permanent", facts_.line("retry-on"),
+      add(Note::Level::kWarning, "permanent", line("retry-on"),
           {"permanent", {{"statuses", same}}});
     }
     for (std::size_t status = 200; status < 300; ++status) {
       if (!on.statuses[status]) continue;
-      add(Note::Level::kWarning, "retries-success", facts_.line("retry-on"),
+      add(Note::Level::kWarning, "retries-success", line("retry-on"),
           {"retries-success", {{"status", count(status)}}});
       break;
     }
     if (on.statuses[500]) {
-      add(Note::Level::kNote, "repeats-work", facts_.line("retry-on"), {"repeats-work"});
+      add(Note::Level::kNote, "repeats-work", line("retry-on"), {"repeats-work"});
     }
   }
 
-  const Facts facts_;
+  const Policy& policy_;
+  const WorkloadOptions workload_;
+  const LimitSettings& limit_ = workload_.retry.limit;
+  const BackoffSettings& backoff_ = workload_.retry.backoff;
+  std::vector<Duration> waits_;  // without jitter
+  std::optional<Duration>
+      per_try_;  // the time limit of each attempt, if there is one and it is retried
   std::vector<Note> notes_;
 };
 

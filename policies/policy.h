@@ -127,18 +127,10 @@ std::string field_text(const Node& field);
 // Sets the option from the field, or where the file has none its standard value. A value that cannot be read becomes a
 // note (refused). Returns whether the file's value was set.
 bool add_field(Policy& policy, const Field& field, const Node& node, std::string_view program);
-inline bool add_field(Policy& policy, const Field& field, const Node* node,
-                      std::string_view program) {
-  return add_field(policy, field, node == nullptr ? Node() : *node, program);
-}
 
 // The same for each field, from the members of `map`.
 void add_fields(Policy& policy, std::span<const Field> fields, const Node& map,
                 std::string_view program, NameCase name_case = NameCase::kExact);
-inline void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
-                       std::string_view program, NameCase name_case = NameCase::kExact) {
-  add_fields(policy, fields, map == nullptr ? Node() : *map, program, name_case);
-}
 
 // What a format can say and is not simulated: a member, and what it is for.
 struct Skipped {

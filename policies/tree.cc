@@ -26,31 +26,6 @@ constexpr std::size_t kDeepest = 100;
                 ": " + why);
 }
 
-// Counts what a file makes.
-class Bounds {
- public:
-  void add_node(std::size_t line) {
-    if (++nodes_ > kMostNodes) fail(line, "more than " + std::to_string(kMostNodes) + " values");
-  }
-  // A copy of a node, by an anchor or an alias.
-  void add_copy(const Node& node, std::size_t line) {
-    add_node(line);
-    copied_ += node.name.size() + node.text.size();
-    if (copied_ > kLongestFile) fail(line, "aliases of more than 4 MB");
-    for (const Node& child : node.children) add_copy(child, line);
-  }
-  static void check_depth(std::size_t depth, std::size_t line) {
-    if (depth > kDeepest) fail(line, "more than " + std::to_string(kDeepest) + " levels");
-  }
-
- private:
-  [[noreturn]] static void fail(std::size_t line, const std::string& what) {
-    throw BadFile("line " + std::to_string(line) + ": " + what + ": too large to be read");
-  }
-
-  std::size_t nodes_ = 0, copied_ = 0;  // the last in bytes
-};
-
 void check_names(const std::vector<Node>& members) {
   std::set<std::string_view> names;
   for (const Node& each : members) {
@@ -116,6 +91,22 @@ class YamlReader {
   }
 
  private:
+  [[noreturn]] static void fail(std::size_t line, const std::string& what) {
+    throw BadFile("line " + std::to_string(line) + ": " + what + ": too large to be read");
+  }
+
+  void count_node(std::size_t line) {
+    if (++nodes_ > kMostNodes) fail(line, "more than " + std::to_string(kMostNodes) + " values");
+  }
+
+  // A copy of a node, by an anchor or an alias.
+  void count_copy(const Node& node, std::size_t line) {
+    count_node(line);
+    copied_ += node.name.size() + node.text.size();
+    if (copied_ > kLongestFile) fail(line, "aliases of more than 4 MB");
+    for (const Node& child : node.children) count_copy(child, line);
+  }
+
   void next() {
     yaml_event_delete(&event_);
     if (yaml_parser_parse(&parser_, &event_) != 0) return;
@@ -134,11 +125,11 @@ class YamlReader {
 
   // The node that the event at hand begins. Afterwards the event is the one that ends it.
   Node node(std::size_t depth) {
-    Bounds::check_depth(depth, line());
+    if (depth > kDeepest) fail(line(), "more than " + std::to_string(kDeepest) + " levels");
     Node node;
     node.line = line();
     if (event_.type == YAML_ALIAS_EVENT) return alias();
-    bounds_.add_node(node.line);
+    count_node(node.line);
     std::string anchor;
     switch (event_.type) {
       case YAML_SCALAR_EVENT:
@@ -157,7 +148,7 @@ class YamlReader {
         map(node, depth);
     }
     if (!anchor.empty()) {
-      bounds_.add_copy(node, node.line);
+      count_copy(node, node.line);
       anchors_[anchor] = std::make_unique<Node>(node);
     }
     return node;
@@ -208,7 +199,7 @@ class YamlReader {
       if (!from.is_map()) refuse("YAML", from.line, 0, "<< brings no map");
       for (const Node& each : from.children) {
         if (!names.insert(each.name).second) continue;
-        bounds_.add_copy(each, from.line);
+        count_copy(each, from.line);
         node.children.push_back(each);
       }
     };
@@ -225,13 +216,13 @@ class YamlReader {
     const auto found = anchors_.find(text_of(event_.data.alias.anchor));
     if (found == anchors_.end()) refuse("YAML", line(), 0, "an alias without an anchor before it");
     if (found->second == nullptr) refuse("YAML", line(), 0, "an alias inside of its own anchor");
-    bounds_.add_copy(*found->second, line());
+    count_copy(*found->second, line());
     return *found->second;
   }
 
   yaml_parser_t parser_{};
   yaml_event_t event_{};
-  Bounds bounds_;
+  std::size_t nodes_ = 0, copied_ = 0;                    // what the file makes; the last in bytes
   std::map<std::string, std::unique_ptr<Node>> anchors_;  // null: not ended yet
 };
 
@@ -281,9 +272,7 @@ void check_name(std::string_view name, std::size_t line) {
 
 const Node& Node::member(std::string_view key, NameCase name_case) const {
   if (!is_map()) return kNowhere;
-  if (name_case == NameCase::kProtobuf) {
-    if (const Node& own = member(key, NameCase::kExact)) return own;
-  }
+  if (name_case == NameCase::kProtobuf) return first_of({key, in_camel_case(key)});
   const auto found = std::find_if(children.begin(), children.end(), [&](const Node& each) {
     return is_same_name(key, each.name, name_case);
   });
@@ -308,16 +297,6 @@ const std::vector<Node>& Node::items() const {
   return is_list() ? children : kNone;
 }
 
-const Node* Node::find(std::initializer_list<std::string_view> names) const {
-  if (!is_map()) return nullptr;
-  for (const std::string_view wanted : names) {
-    for (const Node& child : children) {
-      if (child.name == wanted) return &child;
-    }
-  }
-  return nullptr;
-}
-
 std::string in_camel_case(std::string_view snake) {
   std::string camel;
   for (std::size_t i = 0; i < snake.size(); ++i) {
@@ -327,38 +306,7 @@ std::string in_camel_case(std::string_view snake) {
 }
 
 bool is_same_name(std::string_view a, std::string_view b, NameCase name_case) {
-  if (name_case == NameCase::kExact) return a == b;
-  if (name_case == NameCase::kProtobuf) return a == b || in_camel_case(a) == b;
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&lower](char x, char y) { return lower(x) == lower(y); });
-}
-
-const Node* Node::find(std::string_view key, NameCase name_case) const {
-  if (!is_map()) return nullptr;
-  const auto found = std::find_if(children.begin(), children.end(), [&](const Node& each) {
-    return is_same_name(each.name, key, name_case);
-  });
-  return found == children.end() ? nullptr : &*found;
-}
-
-const Node* Node::at(std::initializer_list<std::string_view> path) const {
-  const Node* node = this;
-  for (const std::string_view each : path) {
-    if (node != nullptr) node = node->find(each);
-  }
-  return node;
-}
-
-const std::vector<Node>& Node::items(std::initializer_list<std::string_view> path) const {
-  static const std::vector<Node> kNone;
-  const Node* found = at(path);
-  return found != nullptr && found->is_list() ? found->children : kNone;
-}
-
-std::string Node::text_at(std::initializer_list<std::string_view> path) const {
-  const Node* found = at(path);
-  return found != nullptr && found->is_scalar() ? found->text.substr(0, kLongestName) : "";
+  return name_case == NameCase::kAny ? to_lower(a) == to_lower(b) : a == b;
 }
 
 const Node& node_in(const Nodes& nodes, std::string_view name) {
@@ -433,7 +381,7 @@ std::vector<const Node*> objects_of(const std::vector<Node>& documents) {
     for (const Node& member : document.children) {
       if (!document.is_map() || !member.is_list()) continue;
       for (const Node& each : member.children) {
-        if (each.find("kind") == nullptr) continue;
+        if (!each["kind"]) continue;
         objects.push_back(&each);
         lists = true;
       }

@@ -32,7 +32,6 @@ class BadFile : public std::runtime_error {
 // How names may be written: with letters of any case; or in protobuf's JSON both as retry_on, its own name, and as retryOn.
 enum class NameCase { kExact, kAny, kProtobuf };
 std::string in_camel_case(std::string_view snake);  // the second form of the first
-// `a` is the name as its program has it.
 bool is_same_name(std::string_view a, std::string_view b, NameCase name_case);
 
 struct Node {
@@ -58,16 +57,6 @@ struct Node {
   const std::vector<Node>& items() const;
   // Of a scalar, a name or a number: at most `kLongestName` of its text.
   std::string brief() const { return is_scalar() ? text.substr(0, kLongestName) : ""; }
-  // The member of a map with the first of these names that it has; null if there is none.
-  const Node* find(std::initializer_list<std::string_view> names) const;
-  const Node* find(std::string_view key) const { return find({key}); }
-  const Node* find(std::string_view key, NameCase name_case) const;
-  // The member at the end of this path of names; null if there is none.
-  const Node* at(std::initializer_list<std::string_view> path) const;
-  // The elements of the list there; none if there is no list.
-  const std::vector<Node>& items(std::initializer_list<std::string_view> path) const;
-  // The text of a scalar there, a name or a number: at most `kLongestName` of it. Empty if there is none.
-  std::string text_at(std::initializer_list<std::string_view> path) const;
 };
 
 // What is not there.

@@ -36,20 +36,21 @@ auto refusal_by(const Parse& parse) {
 
 TEST(Tree, KeepsTheLineOfEachValue) {
   const Node json = parse_yaml("{\n  \"a\": 1,\n\t\"b\":[\n    2.50\n  ]\n}\n").front();
-  EXPECT_EQ(json.find("a")->line, 2u);
-  EXPECT_EQ(json.find("a")->text, "1");
-  ASSERT_THAT(json.find("b")->children, SizeIs(1));
-  EXPECT_EQ(json.find("b")->children[0].line, 4u);
-  EXPECT_EQ(json.find("b")->children[0].text, "2.50");
+  EXPECT_EQ(json["a"].line, 2u);
+  EXPECT_EQ(json["a"].text, "1");
+  ASSERT_THAT(json["b"].children, SizeIs(1));
+  EXPECT_EQ(json["b"].children[0].line, 4u);
+  EXPECT_EQ(json["b"].children[0].text, "2.50");
 
   const auto yaml = parse_yaml("a: 1\n---\nb:\n  c: '010'\n  d: ~\n");
   ASSERT_THAT(yaml, SizeIs(2));
-  EXPECT_EQ(yaml[0].find("a")->text, "1");
-  EXPECT_EQ(yaml[1].find("b")->line, 3u);
-  EXPECT_EQ(yaml[1].at({"b", "c"})->line, 4u);
-  EXPECT_EQ(yaml[1].at({"b", "c"})->text, "010");
-  EXPECT_EQ(yaml[1].at({"b", "d"})->kind, Node::Kind::kNull);
-  EXPECT_EQ(yaml[1].at({"b", "e"}), nullptr);
+  EXPECT_EQ(yaml[0]["a"].text, "1");
+  EXPECT_EQ(yaml[1]["b"].line, 3u);
+  EXPECT_EQ(yaml[1]["b>c"].line, 4u);
+  EXPECT_EQ(yaml[1]["b>c"].text, "010");
+  EXPECT_EQ(yaml[1]["b>d"].kind, Node::Kind::kNull);
+  EXPECT_FALSE(yaml[1]["b>e"]);
+  EXPECT_EQ(yaml[1]["b>e>f"].line, 0u);
 }
 
 TEST(Tree, FollowsAliasesAndMergesTheirMembers) {
@@ -60,12 +61,12 @@ TEST(Tree, FollowsAliasesAndMergesTheirMembers) {
       "one: {<<: *base, retries: 5}\n"
       "two: {<<: [*base, *other]}\n");
   const Node& root = yaml.front();
-  EXPECT_EQ(root.at({"plain", "timeout"})->text, "1s");
+  EXPECT_EQ(root["plain>timeout"].text, "1s");
   // What is said in place counts, then the first that is merged.
-  EXPECT_EQ(root.at({"one", "retries"})->text, "5");
-  EXPECT_EQ(root.at({"one", "timeout"})->text, "1s");
-  EXPECT_EQ(root.at({"two", "retries"})->text, "3");
-  EXPECT_EQ(root.at({"two", "host"})->text, "x");
+  EXPECT_EQ(root["one>retries"].text, "5");
+  EXPECT_EQ(root["one>timeout"].text, "1s");
+  EXPECT_EQ(root["two>retries"].text, "3");
+  EXPECT_EQ(root["two>host"].text, "x");
 }
 
 // RFC 8259, 7: "a string containing only the G clef character (U+1D11E) may be represented as
@@ -73,9 +74,9 @@ TEST(Tree, FollowsAliasesAndMergesTheirMembers) {
 TEST(Tree, ReadsPairsOfEscapes) {
   const auto json =
       parse_yaml(R"({"a": "\uD834\uDD1E", "b\ud83d\ude00": "\\ud834\\udd1e", "c": 1})");
-  EXPECT_EQ(json.front().find("a")->text, "\xF0\x9D\x84\x9E");
-  EXPECT_EQ(json.front().find("b\xF0\x9F\x98\x80")->text, R"(\ud834\udd1e)");
-  EXPECT_EQ(json.front().find("c")->text, "1");
+  EXPECT_EQ(json.front()["a"].text, "\xF0\x9D\x84\x9E");
+  EXPECT_EQ(json.front()["b\xF0\x9F\x98\x80"].text, R"(\ud834\udd1e)");
+  EXPECT_EQ(json.front()["c"].text, "1");
   for (const char* half : {R"(["\ud834"])", R"(["\ud834\u0041"])", R"({"a": "\uD83D\)"}) {
     EXPECT_THROW(parse_yaml(half), BadFile) << half;
   }
@@ -127,7 +128,7 @@ TEST(Tree, RefusesWhatWouldGrow) {
                    {repeated("- ", 1'000), "too large to be read"},
                    {repeated("- 1\n", 200'000), "values"},
                    {'[' + repeated("1,", 200'000) + "1]", "values"}});
-  EXPECT_EQ(parse_yaml("name: " + name)[0].text_at({"name"}).size(), kLongestName);
+  EXPECT_EQ(parse_yaml("name: " + name)[0]["name"].brief().size(), kLongestName);
   EXPECT_THROW(parse_yaml(repeated("? ", 2'000)), BadFile);
   EXPECT_THROW(check_json(repeated("[", 10'000)), BadFile);
   // In a second, with room for a sanitizer on a busy machine.
