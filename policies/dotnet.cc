@@ -18,25 +18,15 @@ constexpr std::string_view kProgram = ".NET";
 constexpr auto kCase = NameCase::kAny;
 constexpr Duration kDay = std::chrono::hours(24);
 
-std::string at_most_a_day(std::string_view text, Duration least) {
+template <int least_ms>
+std::string time(std::string_view text) {
+  constexpr Duration kLeast = std::chrono::milliseconds(least_ms);
   const Duration value = timespan(text);
-  if (value < least || value > kDay) {
-    throw std::invalid_argument("this must be from " + option_text(least) +
+  if (value < kLeast || value > kDay) {
+    throw std::invalid_argument("this must be from " + option_text(kLeast) +
                                 " to a day: the start fails");
   }
   return option_text(value);
-}
-
-std::string delay(std::string_view text) {
-  return at_most_a_day(text, Duration::zero());
-}
-
-std::string timeout(std::string_view text) {
-  return at_most_a_day(text, std::chrono::milliseconds(10));
-}
-
-std::string breaker_time(std::string_view text) {
-  return at_most_a_day(text, std::chrono::milliseconds(500));
 }
 
 template <int least>
@@ -76,17 +66,17 @@ std::string hints(std::string_view text) {
 
 constexpr std::array kRetry{Field{"BackoffType", "growth", growth, "exponential"},
                             Field{"MaxRetryAttempts", "max-retries", count<1>, "3"},
-                            Field{"Delay", "backoff-base", delay, "2s"},
-                            Field{"MaxDelay", "backoff-cap", delay},
+                            Field{"Delay", "backoff-base", time<0>, "2s"},
+                            Field{"MaxDelay", "backoff-cap", time<0>},
                             Field{"ShouldRetryAfterHeader", "retry-after", hints, "replace"}};
 constexpr std::array kBreaker{Field{"FailureRatio", "breaker-failure-share", ratio, "0.1"},
                               Field{"MinimumThroughput", "breaker-min-calls", count<2>, "100"},
-                              Field{"SamplingDuration", "breaker-time", breaker_time, "30s"},
-                              Field{"BreakDuration", "breaker-open-for", breaker_time, "5s"}};
+                              Field{"SamplingDuration", "breaker-time", time<500>, "30s"},
+                              Field{"BreakDuration", "breaker-open-for", time<500>, "5s"}};
 constexpr Field kPermits{"PermitLimit", "concurrency-limit", limit, "fixed:1000"};
 // "Timeout" in a section of this name.
-constexpr Field kTotal{"TotalRequestTimeout", "deadline", timeout, "30s"};
-constexpr Field kAttempt{"AttemptTimeout", "timeout", timeout, "10s"};
+constexpr Field kTotal{"TotalRequestTimeout", "deadline", time<10>, "30s"};
+constexpr Field kAttempt{"AttemptTimeout", "timeout", time<10>, "10s"};
 
 const std::vector<std::string_view> kRetryNames{
     "MaxRetryAttempts", "BackoffType", "UseJitter", "Delay", "MaxDelay", "ShouldRetryAfterHeader"};
@@ -123,8 +113,7 @@ Policy begin(const Node& retry, const std::string& path, std::size_t line) {
               "no property of the retry options: .NET skips it without a word", kCase);
   add_fields(policy, kRetry, retry, kProgram, kCase);
   const Node& jitter = part(retry, "UseJitter");
-  const Setting* type = policy.find("growth");
-  const std::string kind = type == nullptr ? "" : type->value;
+  const std::string kind = policy.value("growth");
   if (const Setting* base = policy.find("backoff-base"); base != nullptr && kind == "linear") {
     policy.set("backoff-step", base->value, base->line,
                base->source + ", and for each retry once more");
@@ -140,9 +129,9 @@ Policy begin(const Node& retry, const std::string& path, std::size_t line) {
   }
   policy.assume("retry-on", "408+429+5xx+transport+timeout",
                 "what the handler takes for transient");
-  if (const Setting* hint = policy.find("retry-after"); hint && hint->value == "replace") {
+  if (policy.value("retry-after") == "replace") {
     policy.assumed(
-        hint->line ? hint->line : policy.line,
+        policy.line_of("retry-after"),
         "a Retry-After replaces the wait; one that is longer than the time in all makes the "
         "request fail at its end (dotnet/extensions issue 7701)");
   }
@@ -152,10 +141,9 @@ Policy begin(const Node& retry, const std::string& path, std::size_t line) {
 // What the handler checks when it starts.
 void check_times(Policy& policy) {
   if (policy.refused) return;
-  const auto time = [&policy](std::string_view name) {
-    return parse_duration(policy.find(name)->value);
-  };
-  const Duration attempt = time("timeout"), total = time("deadline"), window = time("breaker-time");
+  const Duration attempt = parse_duration(policy.value("timeout")),
+                 total = parse_duration(policy.value("deadline")),
+                 window = parse_duration(policy.value("breaker-time"));
   const std::string said = "AttemptTimeout (" + option_text(attempt) + ')';
   if (attempt > total) {
     policy.refuse(policy.find("timeout")->line, said + " is above TotalRequestTimeout (" +

@@ -180,10 +180,8 @@ class Reader {
     }
     const Node& late = unwrapped(field(hedges, "hedge_on_per_try_timeout"));
     if (late.text != "true") return;
-    const Setting* on = policy.find("retry-on");
-    const Setting* retries = policy.find("max-retries");
-    if (on == nullptr || !parse_retry_on(on->value).timeout || !policy.find("timeout") ||
-        (retries != nullptr && retries->value == "0")) {
+    if (policy.value("max-retries") == "0" || policy.find("timeout") == nullptr ||
+        !parse_retry_on(policy.value("retry-on")).timeout) {
       policy.warn(kNoEffect, late.line,
                   field_text(late) + " has no effect: no timeout of a try is retried");
       return;

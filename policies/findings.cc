@@ -76,11 +76,6 @@ class Finder {
     notes_.push_back(note_of(level, rule, line, {std::move(says)}));
   }
 
-  // That of the option, or where it is not in the file that of the policy.
-  std::size_t line(std::string_view option) const {
-    return policy_.is_given(option) ? policy_.find(option)->line : policy_.line;
-  }
-
   // The least and the greatest part of a wait that jitter leaves.
   std::pair<double, double> jitter_range() const {
     const Jitter& jitter = backoff_.jitter;
@@ -99,20 +94,19 @@ class Finder {
   // Hardly an answer comes over a network within so little: the unit may be wrong.
   void find_short_timeouts() {
     for (const char* option : {"timeout", "deadline"}) {
-      if (!policy_.is_given(option) || policy_.find(option)->value == "none") continue;
-      const Duration limit = parse_duration(policy_.find(option)->value);
+      if (!policy_.is_given(option) || policy_.value(option) == "none") continue;
+      const Duration limit = parse_duration(policy_.value(option));
       if (limit >= std::chrono::milliseconds(10)) continue;
-      add(Note::Level::kWarning, "short-timeout", line(option),
+      add(Note::Level::kWarning, "short-timeout", policy_.line_of(option),
           {"short-timeout", {{"limit", limit}}});
     }
   }
 
   // Where the program is known to have no limit.
   void find_time_of_all() {
-    const Setting* deadline = policy_.find("deadline");
     const std::size_t n = waits_.size() + 1;
-    if (!per_try_ || deadline == nullptr || deadline->value != "none" || n > kMostWaits) return;
-    add(Note::Level::kNote, "long-tries", line("timeout"),
+    if (!per_try_ || policy_.value("deadline") != "none" || n > kMostWaits) return;
+    add(Note::Level::kNote, "long-tries", policy_.line_of("timeout"),
         {"long-tries", {{"n", count(n)}, {"each", *per_try_}, {"all", time_of(n, *per_try_)}}});
   }
 
@@ -166,7 +160,7 @@ class Finder {
     }
     const bool never = at_most < attempts;
     notes_.push_back(note_of(never ? Note::Level::kWarning : Note::Level::kNote,
-                             never ? "never-begins" : "cut-short", line("timeout"),
+                             never ? "never-begins" : "cut-short", policy_.line_of("timeout"),
                              {std::move(says), std::move(room)}));
   }
 
@@ -174,7 +168,8 @@ class Finder {
     if (limit_.retry_on.timeout) return;
     constexpr std::size_t kUnavailable = 503;
     if (limit_.retry_on.statuses[kUnavailable]) {
-      add(Note::Level::kNote, "timeout-not-retried", line("retry-on"), {"timeout-not-retried"});
+      add(Note::Level::kNote, "timeout-not-retried", policy_.line_of("retry-on"),
+          {"timeout-not-retried"});
     }
     if (!limit_.has_deadline()) return;
     const Duration all = limit_.deadline;
@@ -182,7 +177,7 @@ class Finder {
     const Duration one = timeout == nullptr ? all : parse_duration(timeout->value);
     const std::size_t n = waits_.size() + 1;
     if (one >= all) {
-      add(Note::Level::kNote, "no-attempt-timeout", line("deadline"),
+      add(Note::Level::kNote, "no-attempt-timeout", policy_.line_of("deadline"),
           {"no-attempt-timeout", {{"all", all}}});
     } else if (n <= kMostWaits && time_of(n, one) > all) {
       add(Note::Level::kNote, "cut-short", timeout->line,
@@ -193,13 +188,13 @@ class Finder {
   void find_caps() {
     if (backoff_.growth != Growth::kExponential || backoff_.cap == Duration::max()) return;
     if (backoff_.cap < backoff_.base) {
-      add(Note::Level::kWarning, "cap-below-base", line("backoff-cap"),
+      add(Note::Level::kWarning, "cap-below-base", policy_.line_of("backoff-cap"),
           {"cap-below-base", {{"cap", backoff_.cap}, {"base", backoff_.base}}});
     } else if (limit_.has_deadline() && backoff_.cap >= limit_.deadline) {
-      add(Note::Level::kNote, "cap-not-reached", line("backoff-cap"),
+      add(Note::Level::kNote, "cap-not-reached", policy_.line_of("backoff-cap"),
           {"cap-above-deadline", {{"cap", backoff_.cap}, {"all", limit_.deadline}}});
     } else if (!waits_.empty() && waits_.size() < kMostWaits && waits_.back() < backoff_.cap) {
-      add(Note::Level::kNote, "cap-not-reached", line("backoff-cap"),
+      add(Note::Level::kNote, "cap-not-reached", policy_.line_of("backoff-cap"),
           {"cap-not-reached", {{"cap", backoff_.cap}, {"last", waits_.back()}}});
     }
   }
@@ -208,9 +203,9 @@ class Finder {
     if (workload_.retry.pacer.on) return;
     const bool at_once = backoff_.growth == Growth::kNone || backoff_.base == Duration::zero();
     if (at_once && backoff_.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-wait", line("backoff-base"), {"no-wait"});
+      add(Note::Level::kWarning, "no-wait", policy_.line_of("backoff-base"), {"no-wait"});
     } else if (backoff_.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-jitter", line("backoff-base"), {"no-jitter"});
+      add(Note::Level::kWarning, "no-jitter", policy_.line_of("backoff-base"), {"no-jitter"});
     }
   }
 
@@ -218,7 +213,7 @@ class Finder {
     const double attempts = 1 + static_cast<double>(limit_.max_retries);
     const bool unlimited = limit_.max_retries == LimitSettings::kUnlimited;
     if (unlimited && !limit_.has_deadline()) {
-      add(Note::Level::kWarning, "never-ends", line("max-attempts"), {"never-ends"});
+      add(Note::Level::kWarning, "never-ends", policy_.line_of("max-attempts"), {"never-ends"});
     }
     const ProcessSettings& process = workload_.retry.process;
     if (process.budget.kind != BudgetSettings::Kind::kNone || process.breaker.on ||
@@ -226,7 +221,7 @@ class Finder {
       return;
     }
     const bool timeouts = limit_.retry_on.timeout;
-    add(Note::Level::kNote, "no-budget", line("max-retries"),
+    add(Note::Level::kNote, "no-budget", policy_.line_of("max-retries"),
         {unlimited  ? "no-budget-endless"
          : timeouts ? "no-budget"
                     : "no-budget-errors",
@@ -244,7 +239,7 @@ class Finder {
     }
     const double lost = budget.cost + budget.failure_cost;
     const double share = budget.deposit / (budget.deposit + lost);
-    add(Note::Level::kNote, "budget-empties", line("budget-deposit"),
+    add(Note::Level::kNote, "budget-empties", policy_.line_of("budget-deposit"),
         {"budget-empties",
          {{"share", ShareOf{share}},
           {"lost", lost},
@@ -259,17 +254,17 @@ class Finder {
       if (on.statuses[status]) same += (same.empty() ? "" : ", ") + std::to_string(status);
     }
     if (!same.empty()) {
-      add(Note::Level::kWarning, "permanent", line("retry-on"),
+      add(Note::Level::kWarning, "permanent", policy_.line_of("retry-on"),
           {"permanent", {{"statuses", same}}});
     }
     for (std::size_t status = 200; status < 300; ++status) {
       if (!on.statuses[status]) continue;
-      add(Note::Level::kWarning, "retries-success", line("retry-on"),
+      add(Note::Level::kWarning, "retries-success", policy_.line_of("retry-on"),
           {"retries-success", {{"status", count(status)}}});
       break;
     }
     if (on.statuses[500]) {
-      add(Note::Level::kNote, "repeats-work", line("retry-on"), {"repeats-work"});
+      add(Note::Level::kNote, "repeats-work", policy_.line_of("retry-on"), {"repeats-work"});
     }
   }
 

@@ -20,25 +20,23 @@ constexpr std::string_view kApiGroup = "gateway.networking.k8s.io/",
                            kExperimentalGroup = "gateway.networking.x-k8s.io/",
                            kEnvoyGroup = "gateway.envoyproxy.io/";
 
-std::string duration(std::string_view text) {
-  return option_text(gateway_duration(text));
-}
-
 std::string limit(std::string_view text) {
   return "fixed:" + whole_number(text);
 }
 
 constexpr std::array kRetry{Field{"attempts", "max-retries", signed_number, "2"},
-                            Field{"backoff", "backoff-base", duration, "25ms"}};
-constexpr std::array kTimeouts{Field{"request", "deadline", duration},
-                               Field{"backendRequest", "timeout", duration}};
-constexpr std::array kConstraint{Field{"percent", "budget-deposit", percent_as_share, "0.2"},
-                                 Field{"interval", "budget-ttl", duration, "10s"}};
+                            Field{"backoff", "backoff-base", as_option<gateway_duration>, "25ms"}};
+constexpr std::array kTimeouts{Field{"request", "deadline", as_option<gateway_duration>},
+                               Field{"backendRequest", "timeout", as_option<gateway_duration>}};
+constexpr std::array kConstraint{
+    Field{"percent", "budget-deposit", percent_as_share, "0.2"},
+    Field{"interval", "budget-ttl", as_option<gateway_duration>, "10s"}};
 constexpr Field kNumRetries{"numRetries", "max-retries", signed_number, "2"};
-constexpr Field kTryTimeout{"timeout", "timeout", duration};
-constexpr Field kRequestTimeout{"requestTimeout", "deadline", duration};
-constexpr std::array kWaits{Field{"baseInterval", "backoff-base", duration, "25ms"},
-                            Field{"maxInterval", "backoff-cap", duration}};
+constexpr Field kTryTimeout{"timeout", "timeout", as_option<gateway_duration>};
+constexpr Field kRequestTimeout{"requestTimeout", "deadline", as_option<gateway_duration>};
+constexpr std::array kWaits{
+    Field{"baseInterval", "backoff-base", as_option<gateway_duration>, "25ms"},
+    Field{"maxInterval", "backoff-cap", as_option<gateway_duration>}};
 constexpr Field kMinRetries{"minRetryConcurrency", "budget-min-concurrency", whole_number, "3"};
 constexpr Field kMaxRetries{"maxParallelRetries", "budget-min-concurrency", whole_number, "1024"};
 constexpr Field kMaxRequests{"maxParallelRequests", "concurrency-limit", limit, "fixed:1024"};

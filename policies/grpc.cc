@@ -24,17 +24,13 @@ std::string factor(std::string_view text) {
   return number;
 }
 
-std::string any_duration(std::string_view text) {
-  return option_text(protobuf_duration(text));
-}
-
 constexpr std::array kBackoff{Field{"initialBackoff", "backoff-base", positive_protobuf_duration},
                               Field{"backoffMultiplier", "backoff-factor", factor},
                               Field{"maxBackoff", "backoff-cap", positive_protobuf_duration}};
 
-constexpr Field kHedgingDelay{"hedgingDelay", "hedge", any_duration, "0s"};
-constexpr Field kTimeout{"timeout", "deadline", any_duration};
-constexpr Field kAttemptTimeout{"perAttemptRecvTimeout", "timeout", any_duration};
+constexpr Field kHedgingDelay{"hedgingDelay", "hedge", as_option<protobuf_duration>, "0s"};
+constexpr Field kTimeout{"timeout", "deadline", as_option<protobuf_duration>};
+constexpr Field kAttemptTimeout{"perAttemptRecvTimeout", "timeout", as_option<protobuf_duration>};
 constexpr std::array kThrottling{Field{"maxTokens", "budget-tokens", plain_share},
                                  Field{"tokenRatio", "budget-deposit", plain_share}};
 

@@ -22,10 +22,6 @@ Duration time(std::string_view text) {
   return duration_or(std::chrono::milliseconds(1), text);
 }
 
-std::string duration(std::string_view text) {
-  return option_text(time(text));
-}
-
 // The same server is not asked again before a second, or the time for a connection if that is less.
 std::string wait(std::string_view text) {
   return option_text(std::min<Duration>(time(text), std::chrono::seconds(1)));
@@ -33,7 +29,7 @@ std::string wait(std::string_view text) {
 
 constexpr std::array kFields{Field{"retries", "max-retries", whole_number, "3"},
                              Field{"timeout connect", "backoff-base", wait, "1s"},
-                             Field{"timeout server", "timeout", duration}};
+                             Field{"timeout server", "timeout", as_option<time>}};
 
 // The words of retry-on, and the failures that they stand for.
 constexpr std::string_view kWords =
@@ -146,8 +142,8 @@ Policy policy_of(const Section& section) {
   if (const Node& other = setting("option redispatch")) {
     policy.not_modelled(other.line,
                         "option redispatch: the last retry goes to another server, at once");
-  } else if (const Setting* retries = policy.find("max-retries");
-             section.servers > 1 && retries != nullptr && retries->value != "0") {
+  } else if (section.servers > 1 && policy.find("max-retries") &&
+             policy.value("max-retries") != "0") {
     policy.warn("same-server", section.line,
                 "without option redispatch each retry goes to the server that failed, though there "
                 "are others");

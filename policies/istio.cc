@@ -21,10 +21,6 @@ constexpr std::string_view kGroup = "networking.istio.io/";
 constexpr std::string_view kDefaultConditions =
     "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes";
 
-std::string duration(std::string_view text) {
-  return option_text(go_duration(text));
-}
-
 std::string wait(std::string_view text) {
   const Duration value = go_duration(text);
   if (value < std::chrono::milliseconds(1)) {
@@ -35,12 +31,12 @@ std::string wait(std::string_view text) {
 
 constexpr Field kAttempts{"attempts", "max-retries", signed_number, "2"};
 constexpr Field kTryTimeout{"perTryTimeout", "timeout", wait};
-constexpr Field kTimeout{"timeout", "deadline", duration, "none"};
+constexpr Field kTimeout{"timeout", "deadline", as_option<go_duration>, "none"};
 constexpr Field kBase{"backoff", "backoff-base", wait, "25ms"};
 constexpr std::array kBudget{
     Field{"percent", "budget-share", percent_as_share, "0.2"},
     Field{"minRetryConcurrency", "budget-min-concurrency", whole_number, "3"},
-    Field{"budgetInterval", "budget-interval", duration}};
+    Field{"budgetInterval", "budget-interval", as_option<go_duration>}};
 constexpr Field kMaxRetries{"maxRetries", "budget-min-concurrency", whole_number};
 
 constexpr Skipped kSkippedOfHttp[] = {
@@ -281,8 +277,7 @@ class Reader {
         "a DestinationRule alone: what is retried stands in a VirtualService (without one, "
         "Istio retries twice where the connection failed)");
     read_traffic(policy, kNowhere, (*rule.object)["spec>trafficPolicy"]);
-    const Setting* budget = policy.find("retry-budget");
-    if (budget != nullptr && budget->value == "none") policy.remove("retry-budget");
+    if (policy.value("retry-budget") == "none") policy.remove("retry-budget");
     file_.add(std::move(policy));
   }
 

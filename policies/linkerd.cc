@@ -17,10 +17,6 @@ namespace {
 constexpr std::string_view kProgram = "Linkerd";
 constexpr std::string_view kGroup = "linkerd.io/";
 
-std::string profile_duration(std::string_view text) {
-  return option_text(go_duration(text));
-}
-
 // One whole number with a unit.
 std::string annotation_duration(std::string_view text) {
   if (text == "0") return "0s";
@@ -55,8 +51,8 @@ std::string grpc_statuses(std::string_view text) {
 constexpr std::array kBudget{
     Field{"retryRatio", "budget-deposit", plain_share, "0.2"},
     Field{"minRetriesPerSecond", "budget-minimum-rate", whole_number, "10"},
-    Field{"ttl", "budget-ttl", profile_duration, "10s"}};
-constexpr Field kTimeout{"timeout", "deadline", profile_duration, "10s"};
+    Field{"ttl", "budget-ttl", as_option<go_duration>, "10s"}};
+constexpr Field kTimeout{"timeout", "deadline", as_option<go_duration>, "10s"};
 constexpr std::array kAnnotations{
     Field{"retry.linkerd.io/limit", "max-retries", whole_number, "1"},
     Field{"retry.linkerd.io/timeout", "timeout", annotation_duration},

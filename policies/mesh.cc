@@ -83,8 +83,8 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
   if (is_zero(policy.find("timeout"))) policy.remove("timeout");
   // (Of the policy's settings there are copies, as it gets more.)
   const auto value_of = [&policy](std::string_view option) {
-    const Setting* found = policy.find(option);
-    return found == nullptr || found->value == "none" ? std::string() : found->value;
+    const std::string value = policy.value(option);
+    return value == "none" ? std::string() : value;
   };
   const std::string all = value_of("deadline"), one = value_of("timeout");
   if (!all.empty()) policy.assume("deadline-check", "at-end", "a request ends at its timeout");

@@ -18,12 +18,12 @@ namespace {
 constexpr std::string_view kProgram = "NGINX";
 constexpr std::string_view kAnnotation = "nginx.ingress.kubernetes.io/";
 
-std::string duration(std::string_view text) {
-  return option_text(duration_or(std::chrono::seconds(1), text));
+Duration time(std::string_view text) {
+  return duration_or(std::chrono::seconds(1), text);
 }
 
 constexpr Field kTries{"proxy_next_upstream_tries", "max-attempts", whole_number, "0"};
-constexpr Field kReadTimeout{"proxy_read_timeout", "timeout", duration, "1m"};
+constexpr Field kReadTimeout{"proxy_read_timeout", "timeout", as_option<time>, "1m"};
 constexpr std::string_view kConditions = "proxy_next_upstream";
 constexpr std::string_view kTimeLimit = "proxy_next_upstream_timeout";
 
@@ -154,14 +154,14 @@ void settle_time_limit(Policy& policy, const Node& limit) {
   }
   Duration all{0};
   try {
-    all = duration_or(std::chrono::seconds(1), limit.text);
+    all = time(limit.text);
   } catch (const std::invalid_argument& error) {
     policy.fault(kRefusedRule, limit.line, shown(error.what()));
     return;
   }
   if (all == Duration::zero()) return;
-  const Duration one = parse_duration(policy.find("timeout")->value);
-  if (one >= all && policy.find("retry-on")->value.find("timeout") != std::string::npos) {
+  const Duration one = parse_duration(policy.value("timeout"));
+  if (one >= all && policy.value("retry-on").find("timeout") != std::string::npos) {
     policy.warn(kNoEffect, limit.line,
                 "a try that times out, after " + option_text(one) +
                     ", is never followed by another: the " + option_text(all) +
@@ -184,8 +184,8 @@ void read_settings(Policy& policy, const Nodes& all, std::size_t servers, const 
   Policy counted;
   const Node& tries = node_in(all, kTries.name);
   add_field(counted, kTries, tries, kProgram);
-  const Setting* found = counted.find("max-attempts");
-  const std::string most = found == nullptr ? "0" : found->value;
+  std::string most = counted.value("max-attempts");
+  if (most.empty()) most = "0";
   if (servers > 0 && (most == "0" || std::stoul(most) > servers)) {
     policy.assume("max-attempts", std::to_string(servers), why);
   } else if (most == "0") {

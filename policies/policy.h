@@ -78,10 +78,18 @@ struct Policy {
     refused = true;
   }
   const Setting* find(std::string_view option) const;
-  // Whether it stands in the file.
+  // Empty if there is none.
+  std::string value(std::string_view option) const {
+    const Setting* setting = find(option);
+    return setting == nullptr ? "" : setting->value;
+  }
+  // Whether it stands in the file; where, or else where the policy begins.
   bool is_given(std::string_view option) const {
     const Setting* setting = find(option);
     return setting != nullptr && setting->line > 0;
+  }
+  std::size_t line_of(std::string_view option) const {
+    return is_given(option) ? find(option)->line : line;
   }
   void remove(std::string_view option);
 };

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <stdexcept>
 
 #include "model/base/text.h"
@@ -42,20 +42,21 @@ std::string jitter(std::string_view text) {
 }
 
 constexpr Field kMaxAttempts{"maxAttempts", "max-attempts", count_from_one, "3"};
-constexpr Field kWait{"waitDuration", "backoff-base", spring_wait, "500ms"};
+constexpr Field kWait{"waitDuration", "backoff-base", as_option<spring_duration>, "500ms"};
 constexpr Field kFactor{"exponentialBackoffMultiplier", "backoff-factor", multiplier, "1.5"};
-constexpr Field kCap{"exponentialMaxWaitDuration", "backoff-cap", spring_wait};
+constexpr Field kCap{"exponentialMaxWaitDuration", "backoff-cap", as_option<spring_duration>};
 constexpr Field kJitter{"randomizedWaitFactor", "jitter", jitter, "proportional:0.5"};
-constexpr Field kTimeLimit{"timeoutDuration", "timeout", spring_wait, "1s"};
+constexpr Field kTimeLimit{"timeoutDuration", "timeout", as_option<spring_duration>, "1s"};
 constexpr std::array kBreaker{
     Field{"slidingWindowType", "breaker-window", window_kind, "calls"},
     Field{"minimumNumberOfCalls", "breaker-min-calls", count_from_one, "100"},
     Field{"failureRateThreshold", "breaker-failure-share", percent_as_share, "0.5"},
-    Field{"slowCallDurationThreshold", "breaker-slow-call", spring_wait, "1m"},
+    Field{"slowCallDurationThreshold", "breaker-slow-call", as_option<spring_duration>, "1m"},
     Field{"slowCallRateThreshold", "breaker-slow-share", percent_as_share, "1"},
-    Field{"waitDurationInOpenState", "breaker-open-for", spring_wait, "1m"},
+    Field{"waitDurationInOpenState", "breaker-open-for", as_option<spring_duration>, "1m"},
     Field{"permittedNumberOfCallsInHalfOpenState", "breaker-trials", count_from_one, "10"}};
-constexpr Field kWindowCalls{"slidingWindowSize", "breaker-calls", count_from_one, "100"};
+constexpr std::array kWindowCalls{
+    Field{"slidingWindowSize", "breaker-calls", count_from_one, "100"}};
 constexpr std::array kWindowTime{
     // one slice for each second
     Field{"slidingWindowSize", "breaker-time", whole_seconds, "100s"},
@@ -278,12 +279,9 @@ void read_breaker(Policy& policy, const Instance& instance) {
   policy.set("breaker", "resilience4j", instance.levels.front()->begin()->second.line,
              "circuitbreaker of the same name");
   for (const Field& field : kBreaker) set(policy, field, instance[field.name]);
-  const Setting* window = policy.find("breaker-window");
-  const bool by_time = window != nullptr && window->value == "time";
-  if (by_time) {
-    for (const Field& field : kWindowTime) set(policy, field, instance[field.name]);
-  } else {
-    set(policy, kWindowCalls, instance[kWindowCalls.name]);
+  const bool by_time = policy.value("breaker-window") == "time";
+  for (const Field& field : by_time ? std::span<const Field>(kWindowTime) : kWindowCalls) {
+    set(policy, field, instance[field.name]);
   }
   const Setting* calls = policy.find("breaker-calls");
   const Setting* least = policy.find("breaker-min-calls");

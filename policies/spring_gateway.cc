@@ -15,10 +15,11 @@ namespace {
 
 constexpr std::string_view kProgram = "Spring Cloud Gateway";
 constexpr Field kRetries{"retries", "max-retries", count_from_one, "3"};
-constexpr Field kTimeout{"response-timeout", "timeout", spring_wait};
-constexpr std::array kBackoff{Field{"firstBackoff", "backoff-base", spring_wait, "5ms"},
-                              Field{"factor", "backoff-factor", count_from_one, "2"},
-                              Field{"maxBackoff", "backoff-cap", spring_wait}};
+constexpr Field kTimeout{"response-timeout", "timeout", as_option<spring_duration>};
+constexpr std::array kBackoff{
+    Field{"firstBackoff", "backoff-base", as_option<spring_duration>, "5ms"},
+    Field{"factor", "backoff-factor", count_from_one, "2"},
+    Field{"maxBackoff", "backoff-cap", as_option<spring_duration>}};
 
 // The words of the lists, each with the failures that it stands for.
 constexpr std::string_view kWords =

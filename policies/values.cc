@@ -240,10 +240,6 @@ std::string whole_seconds(std::string_view text) {
   return whole_number(text) + 's';
 }
 
-std::string spring_wait(std::string_view text) {
-  return option_text(spring_duration(text));
-}
-
 std::string signed_number(std::string_view text) {
   return whole(text, kMostSigned);
 }

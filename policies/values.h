@@ -61,8 +61,11 @@ Duration timespan(std::string_view text);
 // "500ms", "2s", "PT0.5S", and a bare number of milliseconds (Spring).
 Duration spring_duration(std::string_view text);
 
-// The same as an option's text.
-std::string spring_wait(std::string_view text);
+// A duration that is read so, as an option's text.
+template <Duration (*read)(std::string_view)>
+std::string as_option(std::string_view text) {
+  return option_text(read(text));
+}
 
 // A whole number, such as 5 or 5.0.
 std::string whole_number(std::string_view text);
