@@ -211,12 +211,9 @@ class Reader {
     }
     const Node& budget = field(*first, "retry_budget");
     const Node& most = field(*first, kMaxRetries.name);
-    set_envoy_budget(policy, budget, most, budget ? "retry_budget" : "max_retries");
-    if (budget) {
-      add_shares(policy, kBudget, budget, kProgram, kNames);
-    } else {
-      add_most_retries(policy, kMaxRetries, unwrapped(most), kProgram);
-    }
+    set_envoy_budget(policy, budget, most, kMaxRetries, kProgram,
+                     budget ? "retry_budget" : "max_retries");
+    if (budget) add_shares(policy, kBudget, budget, kProgram, kNames);
     add_concurrency(policy, unwrapped(field(*first, "max_requests")));
     note_skipped(policy, *first, kSkippedOfThresholds, kNames);
     note_skipped(policy, breakers, kSkippedOfBreakers, kNames);

@@ -269,13 +269,11 @@ class Reader {
       return;
     }
     const Node &budget = breaker["retryBudget"], &most = breaker[kMaxRetries.name];
-    set_envoy_budget(policy, budget, most,
+    set_envoy_budget(policy, budget, most, kMaxRetries, kEnvoy,
                      budget ? "retryBudget" : "Envoy Gateway limits the retries at a time");
     if (budget) {
       read_percent(policy, budget["percent"], budget);
       add_field(policy, kMinRetries, budget[kMinRetries.name], kEnvoy);
-    } else {
-      add_most_retries(policy, kMaxRetries, most, kEnvoy);
     }
     if (!breaker) return;
     const Node& requests = breaker[kMaxRequests.name];

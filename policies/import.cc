@@ -95,11 +95,6 @@ void refuse_template(std::string_view text) {
   throw BadFile("there is no retry policy of a kind that is known: " + std::string(kKnownKinds));
 }
 
-bool is_json(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != text.npos && (text[first] == '{' || text[first] == '[');
-}
-
 // Adds what is of another kind in the same file.
 void join(PolicyFile& file, PolicyFile more) {
   if (file.kind.empty() || more.kind.empty()) {

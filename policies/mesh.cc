@@ -200,18 +200,17 @@ void add_concurrency(Policy& policy, const Node& limit) {
   }
 }
 
-void set_envoy_budget(Policy& policy, const Node& budget, const Node& most,
-                      std::string_view source) {
+void set_envoy_budget(Policy& policy, const Node& budget, const Node& most, const Field& field,
+                      std::string_view program, std::string_view source) {
   policy.set("retry-budget", "envoy", (budget ? budget : most).line, std::string(source));
-  if (!budget || !most) return;
-  policy.remark(kNoEffect, most.line,
-                field_text(most) + " has no effect beside the " + std::string(source));
-}
-
-void add_most_retries(Policy& policy, const Field& field, const Node& most,
-                      std::string_view program) {
-  if (most.text == kNoLimit) return policy.take("retry-budget", "none", most, ", no limit");
-  add_field(policy, field, most, program);
+  if (budget && most) {
+    policy.remark(kNoEffect, most.line,
+                  field_text(most) + " has no effect beside the " + std::string(source));
+  }
+  if (budget) return;
+  const Node& number = unwrapped(most);
+  if (number.text == kNoLimit) return policy.take("retry-budget", "none", number, ", no limit");
+  add_field(policy, field, number, program);
 }
 
 void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,

@@ -49,16 +49,12 @@ inline constexpr std::string_view kNoLimit = "4294967295";
 // A limit on requests at a time: beyond it they get 503 at once. It may be none.
 void add_concurrency(Policy& policy, const Node& limit);
 
-// Envoy's budget: a share of the requests under way (`budget`), beside which a number of retries (`most`) has no
-// effect. Either may be none.
-void set_envoy_budget(Policy& policy, const Node& budget, const Node& most,
-                      std::string_view source);
+// Envoy's budget: a share of the requests under way (`budget`), beside which a number of retries (`most`, read as
+// `field`) has no effect; that may be no limit. Either may be none.
+void set_envoy_budget(Policy& policy, const Node& budget, const Node& most, const Field& field,
+                      std::string_view program, std::string_view source);
 
-// That number, which may be no limit.
-void add_most_retries(Policy& policy, const Field& field, const Node& most,
-                      std::string_view program);
-
-// The fields of the budget. A percentage below 1 was probably meant as a share.
+// The fields of such a share. A percentage below 1 was probably meant as a share.
 void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,
                 std::string_view program, NameCase name_case = NameCase::kExact);
 

@@ -48,7 +48,7 @@ PolicyFile read_dotnet(const std::vector<Node>& documents, ReadAs as);
 PolicyFile read_nginx_ingress(const std::vector<Node>& documents, ReadAs as);
 
 // resilience4j in a properties file.
-PolicyFile read_properties(const std::vector<std::vector<Entry>>& documents);
+PolicyFile read_properties(const std::vector<std::vector<Node>>& documents);
 
 // Each says whether a text is of its kind, and reads one that is.
 bool is_nginx(std::string_view text);

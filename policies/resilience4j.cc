@@ -95,8 +95,8 @@ std::vector<std::string> parts_of(std::string_view key) {
   return parts;
 }
 
-void add_entry(Modules& modules, const Entry& entry) {
-  const std::vector<std::string> parts = parts_of(entry.key);
+void add_entry(Modules& modules, const Node& entry) {
+  const std::vector<std::string> parts = parts_of(entry.name);
   if (parts.size() < 5 || plain_word(parts[0]) != "resilience4j") return;
   Module& module = modules[plain_word(parts[1])];
   const std::string group = plain_word(parts[2]);
@@ -110,7 +110,7 @@ void add_entry(Modules& modules, const Entry& entry) {
   Nodes& properties = (is_config ? module.configs : module.instances)[name];
   const std::string property = plain_word(parts.back());
   properties[property.substr(0, property.find('['))] =
-      scalar_node(parts.back(), entry.value, entry.line);
+      scalar_node(parts.back(), entry.text, entry.line);
 }
 
 const Node& find(const Nodes& properties, std::string_view name) {
@@ -360,7 +360,7 @@ void note_lone_breakers(PolicyFile& file, Modules& modules) {
   }
 }
 
-void flatten(std::vector<Entry>& entries, const Node& node, const std::string& path) {
+void flatten(std::vector<Node>& entries, const Node& node, const std::string& path) {
   constexpr std::size_t kLongestKey = 1'000;  // each value has a copy of it
   if (path.size() > kLongestKey) return;
   if (node.is_map()) {
@@ -372,7 +372,7 @@ void flatten(std::vector<Entry>& entries, const Node& node, const std::string& p
       flatten(entries, node.children[i], path + '[' + std::to_string(i) + ']');
     }
   } else {
-    entries.push_back({path, node.text, node.line});
+    entries.push_back(scalar_node(path, node.text, node.line));
   }
 }
 
@@ -381,10 +381,10 @@ bool is_ours(std::string_view key) {
 }
 
 // The profile of a document; empty if it has none.
-std::string profile_of(const std::vector<Entry>& document) {
-  for (const Entry& each : document) {
-    const std::string key = plain_word(each.key);
-    if (key == "spring.config.activate.onprofile" || key == "spring.profiles") return each.value;
+std::string profile_of(const std::vector<Node>& document) {
+  for (const Node& each : document) {
+    const std::string key = plain_word(each.name);
+    if (key == "spring.config.activate.onprofile" || key == "spring.profiles") return each.text;
   }
   return "";
 }
@@ -392,9 +392,9 @@ std::string profile_of(const std::vector<Entry>& document) {
 }  // namespace
 
 PolicyFile read_resilience4j(const std::vector<Node>& documents, ReadAs) {
-  std::vector<std::vector<Entry>> all;
+  std::vector<std::vector<Node>> all;
   for (const Node& document : documents) {
-    std::vector<Entry>& entries = all.emplace_back();
+    std::vector<Node>& entries = all.emplace_back();
     // And what makes a document a profile's.
     for (const Node& each : document.children) {
       if (each.name.starts_with("spring") || is_ours(each.name)) flatten(entries, each, each.name);
@@ -403,22 +403,22 @@ PolicyFile read_resilience4j(const std::vector<Node>& documents, ReadAs) {
   return read_properties(all);
 }
 
-PolicyFile read_properties(const std::vector<std::vector<Entry>>& documents) {
+PolicyFile read_properties(const std::vector<std::vector<Node>>& documents) {
   PolicyFile file;
   Modules base;
   // The documents of each. All that is in none is copied for each of them.
-  std::map<std::string, std::vector<const std::vector<Entry>*>> profiles;
+  std::map<std::string, std::vector<const std::vector<Node>*>> profiles;
   constexpr std::size_t kMostProfiles = 100;
   bool ours = false;
   for (const auto& document : documents) {
     ours |= std::any_of(document.begin(), document.end(),
-                        [](const Entry& each) { return is_ours(each.key); });
+                        [](const Node& each) { return is_ours(each.name); });
     const std::string profile = profile_of(document);
     if (!profile.empty()) {
       profiles[profile].push_back(&document);
       continue;
     }
-    for (const Entry& each : document) add_entry(base, each);
+    for (const Node& each : document) add_entry(base, each);
   }
   if (!ours) return file;
   file.kind = "resilience4j configuration";
@@ -431,7 +431,7 @@ PolicyFile read_properties(const std::vector<std::vector<Entry>>& documents) {
   for (const auto& [profile, own] : profiles) {
     Modules with = base;
     for (const auto* document : own) {
-      for (const Entry& each : *document) add_entry(with, each);
+      for (const Node& each : *document) add_entry(with, each);
     }
     add_policies(file, with, " (profile " + shown(profile) + ")");
   }

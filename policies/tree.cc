@@ -240,7 +240,7 @@ std::string unescaped(std::string_view text) {
   return plain;
 }
 
-Entry entry_of(std::string_view line, std::size_t number) {
+Node entry_of(std::string_view line, std::size_t number) {
   std::size_t end = 0;
   while (end < line.size() && std::string_view("=: \t").find(line[end]) == std::string_view::npos) {
     end += line[end] == '\\' ? 2 : 1;
@@ -253,7 +253,7 @@ Entry entry_of(std::string_view line, std::size_t number) {
   skip_blanks();
   if (!value.empty() && (value.front() == '=' || value.front() == ':')) value.remove_prefix(1);
   skip_blanks();
-  return {unescaped(line.substr(0, end)), std::string(trimmed(unescaped(value))), number};
+  return scalar_node(unescaped(line.substr(0, end)), trimmed(unescaped(value)), number);
 }
 
 bool goes_on(std::string_view line) {
@@ -321,6 +321,12 @@ Node scalar_node(std::string_view name, std::string_view text, std::size_t line)
           .text = std::string(text)};
 }
 
+bool is_json(std::string_view text) {
+  const std::string_view begin =
+      text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return begin.starts_with('{') || begin.starts_with('[');
+}
+
 std::string without_comments(std::string_view json) {
   std::string text(json);
   bool quoted = false;
@@ -353,11 +359,9 @@ std::vector<Node> parse_yaml(std::string_view text) {
     if (next.starts_with('T') || next == std::string_view("\0T", 2)) ++tags;
   }
   if (tags > kMostTags) throw BadFile("more than 1000 times %T: too large to be read");
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  const bool json = first != text.npos && (text[first] == '{' || text[first] == '[');
-  // The reader does not copy its text.
-  const std::string plain = json ? without_pairs(text) : "";
-  return YamlReader(json ? plain : text).documents();
+  if (!is_json(text)) return YamlReader(text).documents();
+  const std::string plain = without_pairs(text);  // the reader does not copy it
+  return YamlReader(plain).documents();
 }
 
 void check_json(std::string_view text) {
@@ -430,10 +434,10 @@ void each_line(std::string_view text,
   }
 }
 
-std::vector<std::vector<Entry>> parse_properties(std::string_view text) {
+std::vector<std::vector<Node>> parse_properties(std::string_view text) {
   constexpr std::size_t kMost = 20'000;
   std::size_t count = 0;
-  std::vector<std::vector<Entry>> documents(1);
+  std::vector<std::vector<Node>> documents(1);
   std::string line;
   std::size_t begin = 0;
   const auto end_line = [&] {
@@ -442,7 +446,7 @@ std::vector<std::vector<Entry>> parse_properties(std::string_view text) {
         throw BadFile("more than " + std::to_string(kMost) + " values: too large to be read");
       }
       documents.back().push_back(entry_of(line, begin));
-      check_name(documents.back().back().key, begin);
+      check_name(documents.back().back().name, begin);
     }
     line.clear();
     begin = 0;

@@ -72,12 +72,7 @@ void check_name(std::string_view name, std::size_t line);
 // A value of a file of lines.
 Node scalar_node(std::string_view name, std::string_view text, std::size_t line);
 
-// A key of a properties file, or the path of a value in a YAML file, with its value.
-struct Entry {
-  std::string key{};
-  std::string value{};
-  std::size_t line = 0;
-};
+bool is_json(std::string_view text);
 
 // JSON without its comments, which some programs take: blanks are in their place.
 std::string without_comments(std::string_view json);
@@ -113,7 +108,7 @@ void each_line(std::string_view text,
                const std::function<void(std::string_view line, std::size_t number)>& take);
 
 // The documents of a properties file (`#---` begins another): `=`, `:` or a blank after the key, `\`
-// at the end of a line that goes on, `#` and `!` before comments.
-std::vector<std::vector<Entry>> parse_properties(std::string_view text);
+// at the end of a line that goes on, `#` and `!` before comments. Each has values by their keys.
+std::vector<std::vector<Node>> parse_properties(std::string_view text);
 
 }  // namespace retrystorm

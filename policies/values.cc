@@ -19,12 +19,6 @@ bool are_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-std::string lower(std::string_view text) {
-  std::string small;
-  for (const char c : text) small += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return small;
-}
-
 double number(std::string_view text, double most) {
   constexpr std::size_t kLongestHex = 10;  // with its 0x
   if (text.starts_with("0x") && text.size() > 2 && text.size() <= kLongestHex &&
@@ -48,27 +42,36 @@ Duration with_unit(std::string_view text, std::string_view value, double unit) {
   return scale(std::chrono::seconds(1), parse_number(value, 0, kLongest) * unit);
 }
 
+// 0 of a word that is no unit.
+double seconds_of(std::string_view unit) {
+  static constexpr std::array<std::pair<std::string_view, double>, 7> kUnits{
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}}};
+  for (const auto& [name, seconds] : kUnits) {
+    if (unit == name) return seconds;
+  }
+  return 0;
+}
+
 // P1DT1H2M3.5S, in any case: numbers, each before the letter of its unit.
 Duration iso_duration(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
-      {{"d", 86'400}, {"h", 3'600}, {"m", 60}, {"s", 1}}};
-  const std::string small = lower(text);
+  constexpr std::string_view kUnits = "dhms";  // in their order
+  const std::string small = to_lower(text);
   std::string_view rest = std::string_view(small).substr(1);
   Duration duration{0};
   bool time = false;
-  std::size_t next = 0;  // of the units: they come in their order
+  std::size_t next = 0;  // of the units
   do {
     if (!time && rest.starts_with('t')) {
       time = true;
       rest.remove_prefix(1);
     }
     const std::size_t end = std::min(rest.find_first_not_of("0123456789."), rest.size());
-    while (next < kUnits.size() && !rest.substr(end).starts_with(kUnits[next].first)) ++next;
-    if (end == 0 || next == kUnits.size() || time != (next > 0)) {
+    next = end == rest.size() ? kUnits.npos : kUnits.find(rest[end], next);
+    if (end == 0 || next == kUnits.npos || time != (next > 0)) {
       throw std::invalid_argument("this is no ISO 8601 duration");
     }
-    duration = saturating_add(duration, with_unit(text, rest.substr(0, end), kUnits[next].second));
-    ++next;
+    const double unit = seconds_of(kUnits.substr(next++, 1));
+    duration = saturating_add(duration, with_unit(text, rest.substr(0, end), unit));
     rest.remove_prefix(end + 1);
   } while (!rest.empty());
   return duration;
@@ -133,18 +136,14 @@ Duration go_duration(std::string_view text) {
 
 Duration gateway_duration(std::string_view text) {
   constexpr std::size_t kMostDigits = 5, kMostNumbers = 4;
-  static constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
-      {{"ms", 1e-3}, {"h", 3'600}, {"m", 60}, {"s", 1}}};
   Duration duration{0};
   std::string_view rest = text;
   for (std::size_t n = 0; n == 0 || (!rest.empty() && n < kMostNumbers); ++n) {
     const std::size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& each) {
-      return rest.substr(end).starts_with(each.first);
-    });
-    if (end == 0 || end > kMostDigits || unit == kUnits.end()) break;
-    duration = saturating_add(duration, with_unit(text, rest.substr(0, end), unit->second));
-    rest.remove_prefix(end + unit->first.size());
+    const std::string_view unit = rest.substr(end, rest.find_first_of("0123456789", end) - end);
+    if (end == 0 || end > kMostDigits || !is_among(unit, "h m s ms")) break;
+    duration = saturating_add(duration, with_unit(text, rest.substr(0, end), seconds_of(unit)));
+    rest.remove_prefix(end + unit.size());
   }
   if (text.empty() || !rest.empty()) {
     throw std::invalid_argument("a duration is written 1m30s or 500ms here, without fractions");
@@ -196,16 +195,12 @@ Duration timespan(std::string_view text) {
 Duration spring_duration(std::string_view text) {
   if (are_digits(text)) return with_unit(text, text, 1e-3);
   if (text.starts_with('P') || text.starts_with('p')) return iso_duration(text);
-  static constexpr std::array<std::pair<std::string_view, double>, 7> kUnits{
-      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}}};
-  const std::size_t end = text.find_first_not_of("0123456789");
-  if (end != text.npos && end > 0) {
-    const std::string unit = lower(text.substr(end));
-    for (const auto& [name, seconds] : kUnits) {
-      if (unit == name) return with_unit(text, text.substr(0, end), seconds);
-    }
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const double unit = seconds_of(to_lower(text.substr(end)));
+  if (end == 0 || unit == 0) {
+    throw std::invalid_argument("a duration is written 500ms, 2s or PT2S here");
   }
-  throw std::invalid_argument("a duration is written 500ms, 2s or PT2S here");
+  return with_unit(text, text.substr(0, end), unit);
 }
 
 namespace {
@@ -264,7 +259,7 @@ std::string percent_as_share(std::string_view text) {
 }
 
 bool is_true(std::string_view text) {
-  return lower(text) == "true";
+  return to_lower(text) == "true";
 }
 
 }  // namespace retrystorm
