@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 
 #include "model/base/text.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <stdexcept>
 
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"

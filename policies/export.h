@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/base/statement.h"
 #include "model/run/workload.h"

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <stdexcept>
 #include <string>
 
-#include "model/base/text.h"
-#include "model/retry/retry_on.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/tree.h"

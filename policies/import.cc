@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <utility>
 
 #include "common/exit_code.h"

@@ -1,7 +1,6 @@
 // Linkerd: ServiceProfile, and the annotations of Services and routes.
 // Sources: linkerd website 2.19 (retries.md), linkerd2 (profile_translator.go, the CRD,
 // policy-controller outbound/index.rs), linkerd2-proxy (linkerd/app/core/src/retry.rs).
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 

@@ -1,12 +1,10 @@
 // NGINX: where requests go on to (proxy_pass and its like), and an Ingress of its controller.
 // Sources: nginx ngx_http_upstream.c, ngx_http_proxy_module.c and their pages; ingress-nginx (annotations).
 #include <algorithm>
-#include <array>
 #include <map>
 #include <stdexcept>
 
 #include "model/base/text.h"
-#include "model/retry/retry_on.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/tree.h"

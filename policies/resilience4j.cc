@@ -4,9 +4,7 @@
 // (CircuitBreakerConfig); RELEASENOTES of 2.0.1.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
-#include <optional>
 #include <span>
 #include <stdexcept>
 
