@@ -34,14 +34,14 @@ constexpr std::array kBudget{
     Field{"budget_interval", "budget-interval", duration}};
 constexpr Field kMaxRetries{"max_retries", "budget-min-concurrency", whole_number, "3"};
 
-constexpr Skipped kSkippedOfRetry[] = {
-    {"rate_limited_retry_back_off", "waits that a header of the answer asks for"},
-    {"retry_host_predicate", "another host for a retry"},
-    {"retry_priority", "another priority for a retry"},
-    {"per_try_idle_timeout", "an attempt ends when nothing comes for this time"}};
-constexpr Skipped kSkippedOfThresholds[] = {{"max_connections", kOfPool},
-                                            {"max_pending_requests", kOfPool}};
-constexpr Skipped kSkippedOfBreakers[] = {{"per_host_thresholds", "connections to a single host"}};
+constexpr std::array kOthersOfRetry{
+    not_simulated("rate_limited_retry_back_off", "waits that a header of the answer asks for"),
+    not_simulated("retry_host_predicate", "another host for a retry"),
+    not_simulated("retry_priority", "another priority for a retry"),
+    not_simulated("per_try_idle_timeout", "an attempt ends when nothing comes for this time")};
+constexpr std::array kOthersOfThresholds{not_simulated("max_connections", kOfPool),
+                                         not_simulated("max_pending_requests", kOfPool)};
+constexpr Field kPerHost = not_simulated("per_host_thresholds", "connections to a single host");
 
 const Node& field(const Node& node, std::string_view name) {
   return node.member(name, kNames);
@@ -153,7 +153,7 @@ class Reader {
       const bool has_headers{field(retry, "retriable_headers")};
       add_conditions(policy, on.text, codes, on.line, has_headers);
     }
-    note_skipped(policy, retry, kSkippedOfRetry, kNames);
+    add_fields(policy, kOthersOfRetry, retry, kProgram, kNames);
     // It stands beside the retry policy.
     const Node& hedges = field(action, "hedge_policy");
     read_hedges(policy, hedges ? hedges : field(retry, "hedge_policy"));
@@ -214,8 +214,8 @@ class Reader {
                      budget ? "retry_budget" : "max_retries");
     if (budget) add_shares(policy, kBudget, budget, kProgram, kNames);
     add_concurrency(policy, unwrapped(field(*first, "max_requests")));
-    note_skipped(policy, *first, kSkippedOfThresholds, kNames);
-    note_skipped(policy, breakers, kSkippedOfBreakers, kNames);
+    add_fields(policy, kOthersOfThresholds, *first, kProgram, kNames);
+    add_field(policy, kPerHost, field(breakers, kPerHost.name), kProgram);
   }
 
   void read_cluster_alone(const std::string& name, const Node& limits) {

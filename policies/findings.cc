@@ -71,8 +71,13 @@ class Finder {
   }
 
  private:
-  void add(Note::Level level, const char* rule, std::size_t line, Statement says) {
-    notes_.push_back(note_of(level, rule, line, {std::move(says)}));
+  // At the line of this option.
+  void note(const char* rule, std::string_view option, Statement says) {
+    notes_.push_back(note_of(Note::Level::kNote, rule, policy_.line_of(option), {std::move(says)}));
+  }
+  void warn(const char* rule, std::string_view option, Statement says) {
+    note(rule, option, std::move(says));
+    notes_.back().level = Note::Level::kWarning;
   }
 
   // The least and the greatest part of a wait that jitter leaves.
@@ -96,8 +101,7 @@ class Finder {
       if (!policy_.is_given(option) || policy_.value(option) == "none") continue;
       const Duration limit = parse_duration(policy_.value(option));
       if (limit >= std::chrono::milliseconds(10)) continue;
-      add(Note::Level::kWarning, "short-timeout", policy_.line_of(option),
-          {"short-timeout", {{"limit", limit}}});
+      warn("short-timeout", option, {"short-timeout", {{"limit", limit}}});
     }
   }
 
@@ -105,8 +109,8 @@ class Finder {
   void find_time_of_all() {
     const std::size_t n = waits_.size() + 1;
     if (!per_try_ || policy_.value("deadline") != "none" || n > kMostWaits) return;
-    add(Note::Level::kNote, "long-tries", policy_.line_of("timeout"),
-        {"long-tries", {{"n", count(n)}, {"each", *per_try_}, {"all", time_of(n, *per_try_)}}});
+    note("long-tries", "timeout",
+         {"long-tries", {{"n", count(n)}, {"each", *per_try_}, {"all", time_of(n, *per_try_)}}});
   }
 
   // Of so many attempts, with the longest waits between them.
@@ -167,34 +171,30 @@ class Finder {
     if (limit_.retry_on.timeout) return;
     constexpr std::size_t kUnavailable = 503;
     if (limit_.retry_on.statuses[kUnavailable]) {
-      add(Note::Level::kNote, "timeout-not-retried", policy_.line_of("retry-on"),
-          {"timeout-not-retried"});
+      note("timeout-not-retried", "retry-on", {"timeout-not-retried"});
     }
     if (!limit_.has_deadline()) return;
     const Duration all = limit_.deadline;
-    const Setting* timeout = policy_.find("timeout");
-    const Duration one = timeout == nullptr ? all : parse_duration(timeout->value);
+    const Duration one = policy_.find("timeout") ? parse_duration(policy_.value("timeout")) : all;
     const std::size_t n = waits_.size() + 1;
     if (one >= all) {
-      add(Note::Level::kNote, "no-attempt-timeout", policy_.line_of("deadline"),
-          {"no-attempt-timeout", {{"all", all}}});
+      note("no-attempt-timeout", "deadline", {"no-attempt-timeout", {{"all", all}}});
     } else if (n <= kMostWaits && time_of(n, one) > all) {
-      add(Note::Level::kNote, "cut-short", timeout->line,
-          {"more-in-all", {{"n", count(n)}, {"each", one}, {"all", all}}});
+      note("cut-short", "timeout", {"more-in-all", {{"n", count(n)}, {"each", one}, {"all", all}}});
     }
   }
 
   void find_caps() {
     if (backoff_.growth != Growth::kExponential || backoff_.cap == Duration::max()) return;
     if (backoff_.cap < backoff_.base) {
-      add(Note::Level::kWarning, "cap-below-base", policy_.line_of("backoff-cap"),
-          {"cap-below-base", {{"cap", backoff_.cap}, {"base", backoff_.base}}});
+      warn("cap-below-base", "backoff-cap",
+           {"cap-below-base", {{"cap", backoff_.cap}, {"base", backoff_.base}}});
     } else if (limit_.has_deadline() && backoff_.cap >= limit_.deadline) {
-      add(Note::Level::kNote, "cap-not-reached", policy_.line_of("backoff-cap"),
-          {"cap-above-deadline", {{"cap", backoff_.cap}, {"all", limit_.deadline}}});
+      note("cap-not-reached", "backoff-cap",
+           {"cap-above-deadline", {{"cap", backoff_.cap}, {"all", limit_.deadline}}});
     } else if (!waits_.empty() && waits_.size() < kMostWaits && waits_.back() < backoff_.cap) {
-      add(Note::Level::kNote, "cap-not-reached", policy_.line_of("backoff-cap"),
-          {"cap-not-reached", {{"cap", backoff_.cap}, {"last", waits_.back()}}});
+      note("cap-not-reached", "backoff-cap",
+           {"cap-not-reached", {{"cap", backoff_.cap}, {"last", waits_.back()}}});
     }
   }
 
@@ -202,9 +202,9 @@ class Finder {
     if (workload_.retry.pacer.on) return;
     const bool at_once = backoff_.growth == Growth::kNone || backoff_.base == Duration::zero();
     if (at_once && backoff_.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-wait", policy_.line_of("backoff-base"), {"no-wait"});
+      warn("no-wait", "backoff-base", {"no-wait"});
     } else if (backoff_.jitter.kind == Jitter::Kind::kNone) {
-      add(Note::Level::kWarning, "no-jitter", policy_.line_of("backoff-base"), {"no-jitter"});
+      warn("no-jitter", "backoff-base", {"no-jitter"});
     }
   }
 
@@ -212,7 +212,7 @@ class Finder {
     const double attempts = 1 + static_cast<double>(limit_.max_retries);
     const bool unlimited = limit_.max_retries == LimitSettings::kUnlimited;
     if (unlimited && !limit_.has_deadline()) {
-      add(Note::Level::kWarning, "never-ends", policy_.line_of("max-attempts"), {"never-ends"});
+      warn("never-ends", "max-attempts", {"never-ends"});
     }
     const ProcessSettings& process = workload_.retry.process;
     if (process.budget.kind != BudgetSettings::Kind::kNone || process.breaker.on ||
@@ -220,11 +220,11 @@ class Finder {
       return;
     }
     const bool timeouts = limit_.retry_on.timeout;
-    add(Note::Level::kNote, "no-budget", policy_.line_of("max-retries"),
-        {unlimited  ? "no-budget-endless"
-         : timeouts ? "no-budget"
-                    : "no-budget-errors",
-         {{"attempts", attempts}, {"use", ShareOf{1 / attempts}}}});
+    note("no-budget", "max-retries",
+         {unlimited  ? "no-budget-endless"
+          : timeouts ? "no-budget"
+                     : "no-budget-errors",
+          {{"attempts", attempts}, {"use", ShareOf{1 / attempts}}}});
   }
 
   // A bucket that failures empty and successes fill is empty while more than this share fails: p (cost of a failure and
@@ -238,12 +238,12 @@ class Finder {
     }
     const double lost = budget.cost + budget.failure_cost;
     const double share = budget.deposit / (budget.deposit + lost);
-    add(Note::Level::kNote, "budget-empties", policy_.line_of("budget-deposit"),
-        {"budget-empties",
-         {{"share", ShareOf{share}},
-          {"lost", lost},
-          {"tokens", budget.tokens},
-          {"deposit", budget.deposit}}});
+    note("budget-empties", "budget-deposit",
+         {"budget-empties",
+          {{"share", ShareOf{share}},
+           {"lost", lost},
+           {"tokens", budget.tokens},
+           {"deposit", budget.deposit}}});
   }
 
   void find_statuses() {
@@ -253,17 +253,15 @@ class Finder {
       if (on.statuses[status]) same += (same.empty() ? "" : ", ") + std::to_string(status);
     }
     if (!same.empty()) {
-      add(Note::Level::kWarning, "permanent", policy_.line_of("retry-on"),
-          {"permanent", {{"statuses", same}}});
+      warn("permanent", "retry-on", {"permanent", {{"statuses", same}}});
     }
     for (std::size_t status = 200; status < 300; ++status) {
       if (!on.statuses[status]) continue;
-      add(Note::Level::kWarning, "retries-success", policy_.line_of("retry-on"),
-          {"retries-success", {{"status", count(status)}}});
+      warn("retries-success", "retry-on", {"retries-success", {{"status", count(status)}}});
       break;
     }
     if (on.statuses[500]) {
-      add(Note::Level::kNote, "repeats-work", policy_.line_of("retry-on"), {"repeats-work"});
+      note("repeats-work", "retry-on", {"repeats-work"});
     }
   }
 

@@ -54,11 +54,9 @@ constexpr Implementation kEnvoyGateway{
 constexpr Implementation kIstio{"Istio", "connect-failure,refused-stream,unavailable,cancelled",
                                 "none"};
 
-// What a breaker can say and is not simulated.
-constexpr Skipped kSkipped[] = {{"maxConnections", kOfPool},
-                                {"maxPendingRequests", kOfPool},
-                                {"maxRequestsPerConnection", kOfPool},
-                                {"perEndpoint", kOfPool}};
+constexpr std::array kOthersOfBreaker{
+    not_simulated("maxConnections", kOfPool), not_simulated("maxPendingRequests", kOfPool),
+    not_simulated("maxRequestsPerConnection", kOfPool), not_simulated("perEndpoint", kOfPool)};
 
 std::string codes_of(const Node& list) {
   std::string codes;
@@ -278,7 +276,7 @@ class Reader {
     if (!breaker) return;
     const Node& requests = breaker[kMaxRequests.name];
     if (requests.text != kNoLimit) add_field(policy, kMaxRequests, requests, kEnvoy);
-    note_skipped(policy, breaker, kSkipped);
+    add_fields(policy, kOthersOfBreaker, breaker, kEnvoy);
   }
 
   void read_alone(const Node& object) {

@@ -24,9 +24,15 @@ std::string wait(std::string_view text) {
   return option_text(std::min<Duration>(time(text), std::chrono::seconds(1)));
 }
 
-constexpr std::array kFields{Field{"retries", "max-retries", whole_number, "3"},
+constexpr std::array kFields{always("growth", "constant", "HAProxy's waits are equal"),
+                             Field{"retries", "max-retries", whole_number, "3"},
                              Field{"timeout connect", "backoff-base", wait, "1s"},
                              Field{"timeout server", "timeout", as_option<time>}};
+
+constexpr std::array kOthers{
+    always("deadline", "none", "HAProxy has no limit on the time of all tries"),
+    not_simulated("http-request disable-l7-retry",
+                  "requests that are retried only where the connection failed")};
 
 // The words of retry-on, and the failures that they stand for.
 constexpr std::string_view kWords =
@@ -131,7 +137,6 @@ Policy policy_of(const Section& section) {
   const auto setting = [&section](std::string_view name) -> const Node& {
     return node_in(section.settings, name);
   };
-  policy.assume("growth", "constant", "HAProxy's waits are equal");
   for (const Field& each : kFields) add_field(policy, each, setting(each.name), kProgram);
   if (!setting("timeout server")) note_no_deadline(policy, "timeout server is not given");
   add_conditions(policy, section.settings);
@@ -145,12 +150,7 @@ Policy policy_of(const Section& section) {
                 "without option redispatch each retry goes to the server that failed, though there "
                 "are others");
   }
-  policy.assume("deadline", "none", "HAProxy has no limit on the time of all tries");
-  if (const Node& off = setting("http-request disable-l7-retry")) {
-    policy.not_modelled(off.line,
-                        "http-request disable-l7-retry: requests that are retried only where the "
-                        "connection failed");
-  }
+  for (const Field& each : kOthers) add_field(policy, each, setting(each.name), kProgram);
   if (const Node& queue = setting("timeout queue")) {
     policy.not_modelled(queue.line, field_text(queue) + ": how long requests wait for a server");
   }

@@ -38,9 +38,11 @@ constexpr std::array kBudget{
     Field{"budgetInterval", "budget-interval", as_option<go_duration>}};
 constexpr Field kMaxRetries{"maxRetries", "budget-min-concurrency", whole_number};
 
-constexpr Skipped kSkippedOfHttp[] = {
-    {"http1MaxPendingRequests", "how many requests wait for a connection"}};
-constexpr Skipped kSkippedOfTcp[] = {{"maxConnections", kOfPool}};
+constexpr Field kPending =
+    not_simulated("http1MaxPendingRequests", "how many requests wait for a connection");
+constexpr Field kConnections = not_simulated("maxConnections", kOfPool);
+constexpr Field kOutliers =
+    not_simulated("outlierDetection", "hosts that fail are left out for a time");
 
 // A rule's host and what it says about connections to it.
 struct Rule {
@@ -109,11 +111,10 @@ void read_traffic(Policy& policy, const Node& own, const Node& rules) {
     read_max_retries(policy, pool["http>maxRetries"]);
   }
   add_concurrency(policy, pool["http>http2MaxRequests"]);
-  note_skipped(policy, pool["http"], kSkippedOfHttp);
-  note_skipped(policy, pool["tcp"], kSkippedOfTcp);
-  const Node& outliers = part("outlierDetection");
-  if (!outliers) return;
-  policy.not_modelled(outliers.line, "outlierDetection: hosts that fail are left out for a time");
+  add_field(policy, kPending, pool["http"][kPending.name], kProgram);
+  add_field(policy, kConnections, pool["tcp"][kConnections.name], kProgram);
+  const Node& outliers = part(kOutliers.name);
+  add_field(policy, kOutliers, outliers, kProgram);
   if (const Node& old = outliers["consecutiveErrors"]) {
     policy.warn(kNoEffect, old.line,
                 "consecutiveErrors was removed: the field is consecutive5xxErrors");

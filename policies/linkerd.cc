@@ -53,6 +53,7 @@ constexpr std::array kBudget{
     Field{"ttl", "budget-ttl", as_option<go_duration>, "10s"}};
 constexpr Field kTimeout{"timeout", "deadline", as_option<go_duration>, "10s"};
 constexpr std::array kAnnotations{
+    always("growth", "none", "Linkerd retries at once"),
     Field{"retry.linkerd.io/limit", "max-retries", whole_number, "1"},
     Field{"retry.linkerd.io/timeout", "timeout", annotation_duration},
     Field{"timeout.linkerd.io/request", "deadline", annotation_duration, "none"}};
@@ -80,14 +81,13 @@ void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
   const std::string name = object["metadata>name"].brief(), kind = object["kind"].brief();
   Policy policy{.names = {shown(kind + ' ' + name)}, .line = all.line, .layer = "mesh"};
   if (kind == "Service") policy.hosts.push_back(shown(full_host(name, object)));
-  policy.assume("growth", "none", "Linkerd retries at once");
   add_fields(policy, kAnnotations, all, kProgram);
   note_unknown(policy, all);
   settle_timeouts(policy, kProgram, "retry.linkerd.io/timeout", "timeout.linkerd.io/request");
   const auto member = [&all](const Field& each) -> const Node& {
     return all.member(each.name, NameCase::kExact);
   };
-  const Node &http = member(kHttp), &grpc = member(kGrpc), &limit = member(kAnnotations[0]);
+  const Node &http = member(kHttp), &grpc = member(kGrpc), &limit = member(kAnnotations[1]);
   if (!http && !grpc) {
     const std::string why = "without retry.linkerd.io/http or /grpc nothing is retried";
     policy.assume("max-retries", "0", why);

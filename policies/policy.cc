@@ -188,6 +188,12 @@ std::string field_text(const Node& field) {
 }
 
 bool add_field(Policy& policy, const Field& field, const Node& node, std::string_view program) {
+  if (field.read == nullptr) {
+    const std::string name(field.name), note(field.note);
+    if (name.empty()) policy.assume(std::string(field.option), std::string(field.standard), note);
+    if (node) policy.not_modelled(node.line, name + ": " + note);
+    return false;
+  }
   if (!node || node.kind == Node::Kind::kNull) {
     if (!field.standard.empty()) {
       policy.assume(
@@ -218,14 +224,6 @@ void add_fields(Policy& policy, std::span<const Field> fields, const Node& map,
                 std::string_view program, NameCase name_case) {
   for (const Field& each : fields) {
     add_field(policy, each, map.member(each.name, name_case), program);
-  }
-}
-
-void note_skipped(Policy& policy, const Node& map, std::span<const Skipped> skipped,
-                  NameCase name_case) {
-  for (const auto& [name, what] : skipped) {
-    const Node& found = map.member(name, name_case);
-    if (found) policy.not_modelled(found.line, std::string(name) + ": " + std::string(what));
   }
 }
 

@@ -115,14 +115,23 @@ struct PolicyFile {
 void check_count(std::size_t policies);
 
 // A field of a format: what it is called there, the option that it becomes, how its text is read,
-// and what holds where the file does not have it. Readers follow tables of these.
+// and what holds where the file does not have it. Without `read` it is one that is not simulated, or, without a name, what
+// always holds. Readers follow tables of these.
 struct Field {
   std::string_view name{};
   std::string_view option{};
   // From the file's text to the option's. Throws std::invalid_argument with a sentence.
   std::string (*read)(std::string_view text) = nullptr;
   std::string_view standard{};  // as the option's text; empty: the option is not set
+  std::string_view note{};      // what it is for, if it is not simulated; why it always holds
 };
+
+constexpr Field not_simulated(std::string_view name, std::string_view what) {
+  return {.name = name, .note = what};
+}
+constexpr Field always(std::string_view option, std::string_view value, std::string_view why) {
+  return {.option = option, .standard = value, .note = why};
+}
 
 // A text from a file in one line, fit for terminals and comments: not longer than this, and with `?`
 // for each byte that is not printable.
@@ -139,15 +148,6 @@ bool add_field(Policy& policy, const Field& field, const Node& node, std::string
 // The same for each field, from the members of `map`.
 void add_fields(Policy& policy, std::span<const Field> fields, const Node& map,
                 std::string_view program, NameCase name_case = NameCase::kExact);
-
-// What a format can say and is not simulated: a member, and what it is for.
-struct Skipped {
-  std::string_view path{};
-  std::string_view what{};
-};
-// Notes of each that `map` has that it is not modelled, by its name.
-void note_skipped(Policy& policy, const Node& map, std::span<const Skipped> skipped,
-                  NameCase name_case = NameCase::kExact);
 
 // Makes timeouts of what is retried, if it is known what is.
 void add_timeouts(Policy& policy);

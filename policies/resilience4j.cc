@@ -62,12 +62,10 @@ constexpr std::array kWindowTime{
 
 // Of a retry.
 constexpr std::string_view kClasses = "classes of Java; --retry-on stays as it is";
-constexpr Skipped kSkipped[] = {
-    {"intervalBiFunction", "a class that computes the waits, in place of all others"},
-    {"retryExceptions", kClasses},
-    {"ignoreExceptions", kClasses},
-    {"retryExceptionPredicate", kClasses},
-    {"resultPredicate", kClasses}};
+constexpr std::array kOthersOfRetry{
+    not_simulated("intervalBiFunction", "a class that computes the waits, in place of all others"),
+    not_simulated("retryExceptions", kClasses), not_simulated("ignoreExceptions", kClasses),
+    not_simulated("retryExceptionPredicate", kClasses), not_simulated("resultPredicate", kClasses)};
 
 // A module (retry, circuitbreaker, timelimiter): the properties of its instances and configurations, by their relaxed
 // names.
@@ -267,9 +265,8 @@ void read_retry(Policy& policy, const Instance& instance) {
         "read as 2.x; before 1.7 the key was maxRetryAttempts, and without it there were 3");
   }
   read_waits(policy, instance);
-  for (const auto& [name, what] : kSkipped) {
-    const Node& found = instance[name];
-    if (found) policy.not_modelled(found.line, std::string(name) + ": " + std::string(what));
+  for (const Field& each : kOthersOfRetry) {
+    add_field(policy, each, instance[each.name], kProgram);
   }
 }
 
