@@ -15,9 +15,9 @@ inline constexpr std::string_view kOfPool = "a limit of the connection pool";
 // A wrapped number of protobuf is written as the number; Go's dumps write {"value": 2}.
 const Node& unwrapped(const Node& node);
 
-// Envoy's waits, after those of the file: from a base, doubled, with full jitter. Without a cap in the file (`cap` is its
-// name) it is ten times the base.
+// Envoy's waits: from a base, doubled, with full jitter.
 void set_envoy_waits(Policy& policy);
+// After base and cap: without a cap in the file it is ten times the base. `cap` is its name.
 void settle_cap(Policy& policy, std::string_view cap);
 
 // After the timeouts of a try ("timeout") and of all tries ("deadline"): zero means none, and a try's

@@ -114,9 +114,9 @@ struct PolicyFile {
 // Throws BadFile if so many policies, one more, are too many for a file.
 void check_count(std::size_t policies);
 
-// A field of a format: what it is called there, the option that it becomes, how its text is read,
-// and what holds where the file does not have it. Without `read` it is one that is not simulated, or, without a name, what
-// always holds. Readers follow tables of these.
+// A field of a format: what it is called there, the option that it becomes, how its text is read, and what holds where
+// the file does not have it. Without `read` it is one that is not simulated, or, without a name, what always holds.
+// Readers follow tables of these.
 struct Field {
   std::string_view name{};
   std::string_view option{};

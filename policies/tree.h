@@ -29,7 +29,7 @@ class BadFile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// How names may be written: with letters of any case; or in protobuf's JSON both as retry_on, its own name, and as retryOn.
+// How names may be written: with letters of any case; or both as retry_on and as retryOn, as protobuf's JSON has them.
 enum class NameCase { kExact, kAny, kProtobuf };
 std::string in_camel_case(std::string_view snake);  // the second form of the first
 bool is_same_name(std::string_view a, std::string_view b, NameCase name_case);
@@ -48,8 +48,8 @@ struct Node {
   bool is_map() const { return kind == Kind::kMap; }
   bool is_list() const { return kind == Kind::kList; }
   bool is_scalar() const { return kind == Kind::kScalar; }
-  // The member at the end of a path of names, such as "spec>http", or of one of these names, of which the first that the
-  // map has counts. If there is none, it is a node that is not there: without line, text and members.
+  // A member of a map: at the end of a path of names, such as "spec>http"; with the first of these names that it has;
+  // of this name, which may be any text. If there is none: a node that is not there, without line, text and members.
   const Node& operator[](std::string_view path) const;
   const Node& first_of(std::initializer_list<std::string_view> names) const;
   const Node& member(std::string_view key, NameCase name_case) const;
@@ -59,10 +59,10 @@ struct Node {
   std::string brief() const { return is_scalar() ? text.substr(0, kLongestName) : ""; }
 };
 
-// What is not there.
+// What is not there, for where there may be nothing to look in.
 inline const Node kNowhere{};
 
-// Values by their names.
+// Values by their names; and the one of a name, which may be none.
 using Nodes = std::map<std::string, Node, std::less<>>;
 const Node& node_in(const Nodes& nodes, std::string_view name);
 
