@@ -524,8 +524,10 @@ TEST_F(RetrystormMerge, HasTheRowsAndClaimsOfOneRun) {
   Arguments check{"check"};  // a cell is a policy; one of these files has a finding
   for (const char* retries : {"1", "2", "9"}) {
     check.push_back(dir_.file(std::string("policy") + retries));
-    std::ofstream(check.back()) << succeeded(
-        RETRYSTORM_STUDIES, {"export", "--as=istio", "--strategy=envoy", "--max-retries", retries});
+    std::ofstream(check.back()) << succeeded(RETRYSTORM_STUDIES,
+                                             {"export", "--as=istio", "--strategy=envoy",
+                                              "--max-retries", retries})
+                                       .out;
   }
   const std::tuple<const char*, Arguments, std::size_t> studies[] = {
       {RETRYSTORM_STUDIES, check + Arguments{"--expect=down<90%"} + small, 2},
