@@ -159,6 +159,7 @@ constexpr Row kRows[] = {
     Row{"before-load", "{service}, load {load}/s ({used})"},
     Row{"before-load-alone", "load {load}/s"},
     Row{"before-hosts", "{hosts} hosts of {workers} workers do {capacity}/s"},
+    Row{"before-hosts-curve", "{hosts} hosts do {capacity}/s"},
     Row{"before-workers", "{workers} workers do {capacity}/s"},
     Row{"before-curve", "service {capacity}/s"},
     Row{"before-unlimited", "service without a limit"},

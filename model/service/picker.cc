@@ -102,7 +102,7 @@ void declare_options(OptionList& options, HostSettings& settings) {
       .count_or_none("outage-replicas", settings.outage_replicas,
                      "how many of the hosts the outage hits; none = all", 1,
                      HostSettings::kMostHosts, "hosts")
-      .with_range("1", "3");
+      .with_range("1", "32");
 }
 
 void find_unused(UnusedOptions& unused, const HostSettings& settings) {

@@ -156,13 +156,20 @@ const std::map<std::string, std::vector<std::string>>& others() {
         "waiting",
         "retry-at",
         "deadline-propagation"}},
-      {"off unless somebody turned it on, who knows",
-       {"pacer",           "initial-interval", "max-interval",  "up-multiplier",
-        "down-multiplier", "down-threshold",   "randomization", "max-randomization",
-        "retry-budget",    "breaker",          "throttle",      "concurrency-limit",
-        "client-rate",     "queue-order",      "queue-drop",    "rate-limit",
-        "shed-above",      "error-share",      "autoscale",     "retry-switch",
-        "switch-after"}}};
+      {"off unless somebody turned it on, who knows", {"pacer",           "initial-interval",
+                                                       "max-interval",    "up-multiplier",
+                                                       "down-multiplier", "down-threshold",
+                                                       "randomization",   "max-randomization",
+                                                       "retry-budget",    "breaker",
+                                                       "throttle",        "concurrency-limit",
+                                                       "client-rate",     "queue-order",
+                                                       "queue-drop",      "rate-limit",
+                                                       "shed-above",      "error-share",
+                                                       "autoscale",       "retry-switch",
+                                                       "switch-after",    "replicas",
+                                                       "picker",          "balance",
+                                                       "retry-host",      "eject",
+                                                       "panic",           "outage-replicas"}}};
   return kOthers;
 }
 
