@@ -28,6 +28,7 @@ Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::u
              std::size_t syn_linear_timeouts, Duration patience, Caller& caller, const Calls& calls,
              RequestTrace* trace)
     : settings_(settings),
+      many_(settings.many()),
       caller_(caller),
       calls_(calls),
       answers_([this, &settings] {

@@ -33,7 +33,7 @@ class Hosts final : public Target {
 
   // Where calls are to send.
   Target& target() { return many() ? static_cast<Target&>(*this) : first(); }
-  bool many() const { return servers_.size() > 1; }
+  bool many() const { return many_; }
   // The server of a service with one host.
   ServerNode& first() { return *first_; }
   const ServerNode& first() const { return *first_; }
@@ -112,6 +112,7 @@ class Hosts final : public Target {
   HostInterval state(TimePoint now, Host host) const;
 
   const HostSettings settings_;
+  const bool many_;
   Caller& caller_;
   const Calls& calls_;
   std::vector<std::unique_ptr<Answers>> answers_;  // with many
