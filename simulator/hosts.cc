@@ -1,6 +1,7 @@
 #include "simulator/hosts.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace retrystorm {
@@ -9,6 +10,12 @@ namespace {
 // Each host draws its own random numbers, and the first one those of a service with one host.
 std::uint64_t seed_of(std::uint64_t seed, std::size_t host) {
   return seed + host * 0x9e3779b97f4a7c15;
+}
+
+void add(ProvisionedCapacity& sum, const ProvisionedCapacity& each) {
+  sum.rate += each.rate;
+  sum.use.provided += each.use.provided;
+  sum.use.used += each.use.used;
 }
 
 std::vector<Picker> make_pickers(const HostSettings& settings, std::uint64_t seed,
@@ -86,7 +93,8 @@ std::vector<Picker::Host>& Hosts::tried_by(const Attempt& attempt) {
 void Hosts::connect(TimePoint now, const Attempt& attempt) {
   const bool avoids = settings_.retry_host.kind != RetryHost::Kind::kAny;
   std::vector<Host>* const tried = avoids ? &tried_by(attempt) : nullptr;
-  const Host host = picker_of(attempt).pick(now, tried ? *tried : std::vector<Host>());
+  const Host host =
+      picker_of(attempt).pick(now, tried ? std::span<const Host>(*tried) : std::span<const Host>());
   if (host == Picker::kNone) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
   if (tried) tried->push_back(host);
   if (attempt.client >= host_of_.size()) host_of_.resize(attempt.client + 1);
@@ -153,7 +161,6 @@ std::optional<std::size_t> Hosts::waiting() const {
 }
 
 AttemptPlaces Hosts::places(std::size_t in_flight, std::size_t in_service) const {
-  if (!many()) return first_->places(in_flight, in_service);
   AttemptPlaces sum;
   const auto add = [](AttemptPlaces::Place& to, const AttemptPlaces::Place& from) {
     to.all += from.all;
@@ -165,20 +172,14 @@ AttemptPlaces Hosts::places(std::size_t in_flight, std::size_t in_service) const
     add(sum.buffers, each.buffers);
     sum.service.all += each.service.all;
   }
-  sum.service.stale = sum.service.all - std::min(in_service, sum.service.all);
-  const std::size_t there = in_service + sum.accept_queue.all - sum.accept_queue.stale +
-                            sum.buffers.all - sum.buffers.stale;
-  sum.at_caller = in_flight - std::min(there, in_flight);
+  sum.complete(in_flight, in_service);
   return sum;
 }
 
 std::optional<ProvisionedCapacity> Hosts::capacity(TimePoint now) const {
   std::optional<ProvisionedCapacity> sum = first_->capacity(now);
   for (Host host = 1; sum && host < servers_.size(); ++host) {
-    const ProvisionedCapacity each = *servers_[host]->capacity(now);
-    sum->rate += each.rate;
-    sum->use.provided += each.use.provided;
-    sum->use.used += each.use.used;
+    add(*sum, *servers_[host]->capacity(now));
   }
   return sum;
 }
@@ -196,11 +197,7 @@ ServerInterval Hosts::take_interval(TimePoint now) {
       sum.workers->busy += each.workers->busy;
       sum.workers->waiting += each.workers->waiting;
     }
-    if (sum.capacity) {
-      sum.capacity->rate += each.capacity->rate;
-      sum.capacity->use.provided += each.capacity->use.provided;
-      sum.capacity->use.used += each.capacity->use.used;
-    }
+    if (sum.capacity) add(*sum.capacity, *each.capacity);
   }
   sum.times = times.quantiles();
   return sum;

@@ -118,11 +118,7 @@ AttemptPlaces ServerNode::places(std::size_t in_flight, std::size_t in_service) 
                     return is_stale(each.attempt);
                   })},
       .service = {.all = service_.concurrency()}};
-  // A request that is being turned away has left the service, but its client still waits.
-  places.service.stale = places.service.all - std::min(in_service, places.service.all);
-  const std::size_t there = in_service + places.accept_queue.all - places.accept_queue.stale +
-                            places.buffers.all - places.buffers.stale;
-  places.at_caller = in_flight - std::min(there, in_flight);
+  places.complete(in_flight, in_service);
   return places;
 }
 

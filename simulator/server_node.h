@@ -106,6 +106,16 @@ struct AttemptPlaces {
   Place accept_queue{};
   Place buffers{};  // sent on accepted connections, and not read
   Place service{};  // waiting for it, or being served
+
+  // Completes it where only the service's side is known: callers wait for `in_flight` attempts, `in_service` of these in
+  // the service.
+  void complete(std::size_t in_flight, std::size_t in_service) {
+    // A request that is being turned away has left the service, but its client still waits.
+    service.stale = service.all - std::min(in_service, service.all);
+    const std::size_t there =
+        in_service + accept_queue.all - accept_queue.stale + buffers.all - buffers.stale;
+    at_caller = in_flight - std::min(there, in_flight);
+  }
 };
 
 // Gets the time since the start, and the places of each service.
