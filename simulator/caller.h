@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "model/base/duration.h"
@@ -15,6 +16,10 @@ namespace retrystorm {
 struct Attempt {
   std::uint32_t client;
   std::uint32_t number;
+
+  // Instead of a client: the probe of a host.
+  static constexpr std::uint32_t kProbe = std::numeric_limits<std::uint32_t>::max();
+  bool is_probe() const { return client == kProbe; }
 };
 
 // Sends attempts.

@@ -170,8 +170,8 @@ class Calls final : public Caller {
     return call.in_flight && call.attempt == attempt.number;
   }
   void let_in(TimePoint now, const Attempt& attempt) override {
-    calls_[attempt.client].in_service = true;
-    ++in_service_;
+    // One that its host has given to another one is in a service already.
+    if (!std::exchange(calls_[attempt.client].in_service, true)) ++in_service_;
     if (calls_[attempt.client].opens) accepted(now, attempt.client);
   }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;

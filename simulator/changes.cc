@@ -37,7 +37,8 @@ class ChangeList {
          .node = node,
          .announcement = step.announcement,
          .leaves = what_lasts(action),
-         .restart = action.kind == Action::Kind::kRestart});
+         .restart =
+             action.kind == Action::Kind::kRestart ? std::optional(action.hosts) : std::nullopt});
   }
 
   void begin(Change change, const Disturbance& what) {

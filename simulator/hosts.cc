@@ -1,6 +1,7 @@
 #include "simulator/hosts.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -40,14 +41,14 @@ Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::u
       calls_(calls),
       answers_([this, &settings] {
         std::vector<std::unique_ptr<Answers>> answers;
-        for (Host host = 0; settings.many() && host < settings.replicas; ++host) {
+        for (Host host = 0; settings.many() && host < settings.most(); ++host) {
           answers.push_back(std::make_unique<Answers>(*this, host));
         }
         return answers;
       }()),
       servers_([&] {
         std::vector<std::unique_ptr<ServerNode>> servers;
-        for (Host host = 0; host < settings.replicas; ++host) {
+        for (Host host = 0; host < settings.most(); ++host) {
           servers.push_back(std::make_unique<ServerNode>(
               options, seed_of(seed, host), syn_linear_timeouts, patience,
               answers_.empty() ? caller : *answers_[host], trace));
@@ -60,11 +61,15 @@ Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::u
       repeats_(servers_.size(), TimePoint::max()),
       in_service_(servers_.size()),
       totals_(servers_.size()),
-      taken_(servers_.size()) {
-  for (Host host = 0; many() && host < servers_.size(); ++host) note(host);
+      taken_(servers_.size()),
+      configured_{options, std::nullopt},
+      lives_(many_ ? servers_.size() : 0),
+      scaler_(settings.life.scaling, settings.replicas) {
+  if (many()) begin_lives(seed);
 }
 
 void Hosts::Answers::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
+  if (attempt.is_probe()) return hosts_.probe_ended(now, host_, answer.ok());
   ++(answer.ok() ? hosts_.totals_[host_].ok : hosts_.totals_[host_].failed);
   hosts_.ended(now, attempt,
                answer.ok()              ? Picker::Ended::kOk
@@ -74,6 +79,7 @@ void Hosts::Answers::take_answer(TimePoint now, const Attempt& attempt, const An
 }
 
 void Hosts::Answers::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
+  if (attempt.is_probe()) return hosts_.probe_ended(now, host_, false);
   ++hosts_.totals_[host_].failed;
   hosts_.ended(now, attempt, Picker::Ended::kFailed);
   hosts_.caller_.lose_connection(now, attempt, why);
@@ -101,7 +107,7 @@ void Hosts::connect(TimePoint now, const Attempt& attempt) {
   host_of_[attempt.client] = host;
   ++totals_[host].attempts;
   servers_[host]->connect(now, attempt);
-  note(host);
+  note(now, host);
 }
 
 void Hosts::hang_up(TimePoint now, const Attempt& attempt) {
@@ -110,14 +116,14 @@ void Hosts::hang_up(TimePoint now, const Attempt& attempt) {
   if (too_late) ++totals_[host].failed;
   ended(now, attempt, too_late ? Picker::Ended::kFailed : Picker::Ended::kOther);
   servers_[host]->hang_up(now, attempt);
-  note(host);
+  note(now, host);
 }
 
 void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how) {
   picker_of(attempt).ended(now, host_of_[attempt.client], how);
 }
 
-void Hosts::note(Host host) {
+void Hosts::note(TimePoint now, Host host) {
   const ServerNode& server = *servers_[host];
   const auto update = [host](Tournament<TimePoint>& times, TimePoint time) {
     if (times.key(host) != time) times.set(host, time);
@@ -127,20 +133,32 @@ void Hosts::note(Host host) {
   all_in_service_ -= in_service_[host];
   all_in_service_ += in_service_[host] = server.concurrency();
   peak_ = std::max(peak_, all_in_service_);
+  Life& life = lives_[host];
+  if (life.state == Life::State::kEnding && !life.ends && server.has_nothing_to_do()) {
+    life.ends = true;
+    add_turn(now, Turn::Kind::kEnd, host);
+  }
+  if (!settings_.life.scaling.on()) return;
+  count_time(now);
+  const bool counts = life.state == Life::State::kUp;
+  const WorkerState workers = counts ? *server.workers() : WorkerState{};
+  busy_ += workers.busy - std::exchange(life.busy, workers.busy);
+  workers_ += workers.workers - std::exchange(life.workers, workers.workers);
 }
 
 void Hosts::take(TimePoint now) {
   if (!many()) return first_->take(now);
+  if (next_turn() <= events_.least()) return take_turn(now);
   const Host host = events_.first();
   servers_[host]->take(now);
-  note(host);
+  note(now, host);
 }
 
 void Hosts::repeat_syn(TimePoint now) {
   if (!many()) return first_->repeat_syn(now);
   const Host host = repeats_.first();
   servers_[host]->repeat_syn(now);
-  note(host);
+  note(now, host);
 }
 
 KernelState Hosts::kernel() const {
@@ -220,6 +238,12 @@ std::optional<FoundOnWaking> Hosts::found_on_waking() const {
 HostInterval Hosts::state(TimePoint now, Host host) const {
   HostInterval state = totals_[host];
   const ServerNode& server = *servers_[host];
+  const Life& life = lives_[host];
+  constexpr std::array kStates{HostState::kUp, HostState::kStarting, HostState::kEnding,
+                               HostState::kOff};
+  state.state = life.state == Life::State::kUp && !life.well
+                    ? HostState::kUnwell
+                    : kStates[static_cast<std::size_t>(life.state)];
   state.frozen = !server.awake();
   state.concurrency = server.concurrency();
   if (const auto workers = server.workers()) {
@@ -244,6 +268,8 @@ HostIntervals Hosts::take_intervals(TimePoint now) {
     each.ok -= before.ok;
     each.failed -= before.failed;
     each.ejections -= before.ejections;
+    each.restarts -= before.restarts;
+    each.killed -= before.killed;
   }
   return intervals;
 }
@@ -266,7 +292,10 @@ std::optional<HostsResult> Hosts::result(TimePoint now) const {
   return HostsResult{
       .hosts = states(now),
       .hit = settings_.hit(),
-      .by_load = settings_.balance == Balance::kLeast || settings_.balance == Balance::kTwo};
+      .by_load = settings_.balance == Balance::kLeast || settings_.balance == Balance::kTwo,
+      .first = settings_.replicas,
+      .most = most_up_,
+      .most_at = most_up_at_ - TimePoint{}};
 }
 
 bool Hosts::awake() const {
@@ -277,6 +306,240 @@ bool Hosts::awake() const {
 bool Hosts::peak_is_bound() const {
   return std::any_of(servers_.begin(), servers_.end(),
                      [](const auto& each) { return each->peak_is_bound(); });
+}
+
+void Hosts::begin_lives(std::uint64_t seed) {
+  constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 3;
+  ClientRandom random(seed, kStream);
+  for (Host host = 0; host < servers_.size(); ++host) {
+    if (host >= settings_.replicas) {
+      lives_[host].state = Life::State::kOff;
+      servers_[host]->stop_listening();
+    } else if (const Probe& probe = settings_.life.probe; probe.on()) {
+      add_turn(TimePoint{} + scale(probe.every, random.uniform()), Turn::Kind::kProbe, host);
+    }
+    note({}, host);
+  }
+  most_up_ = settings_.replicas;
+  if (settings_.life.scaling.on()) {
+    add_turn(saturating_add(TimePoint{}, settings_.life.scaling.every), Turn::Kind::kLook, 0);
+  }
+}
+
+void Hosts::add_turn(TimePoint time, Turn::Kind kind, Host host) {
+  turns_.push({time, turns_added_++, kind, host, lives_[host].number});
+}
+
+void Hosts::take_turn(TimePoint now) {
+  const Turn turn = turns_.top();
+  turns_.pop();
+  if (turn.kind == Turn::Kind::kLook) return look(now);
+  Life& life = lives_[turn.host];
+  if (turn.life != life.number) return;
+  switch (turn.kind) {
+    case Turn::Kind::kStarted:
+      return come_up(now, turn.host);
+    case Turn::Kind::kWarmer:
+      ++life.warm;
+      return apply_settings(now, turn.host);
+    case Turn::Kind::kProbe:
+      return probe(now, turn.host);
+    case Turn::Kind::kProbeTimesOut:
+      if (!life.asked) return;
+      if (!settings_.life.probe.own_port) {
+        servers_[turn.host]->hang_up(now, {Attempt::kProbe, life.probe});
+        note(now, turn.host);
+      }
+      return probe_ended(now, turn.host,
+                         settings_.life.probe.own_port && servers_[turn.host]->awake());
+    case Turn::Kind::kProbesFailed:
+      ++totals_[turn.host].killed;
+      leave_traffic(now, turn.host);
+      return end(now, turn.host);
+    case Turn::Kind::kEnd:
+      return end(now, turn.host);
+    case Turn::Kind::kLook:
+      break;
+  }
+}
+
+void Hosts::configure(TimePoint now, const ServiceOptions& hit,
+                      const std::optional<ServiceOptions>& beside) {
+  configured_ = {hit, beside};
+  for (Host host = 0; host < servers_.size(); ++host) apply_settings(now, host);
+}
+
+void Hosts::apply_settings(TimePoint now, Host host) {
+  const auto& [hit, beside] = configured_;
+  const ServiceOptions& options = host < settings_.hit() || !beside ? hit : *beside;
+  if (!many() || lives_[host].warm == HostLifeSettings::kWarmUpSteps) {
+    servers_[host]->configure(now, options);
+  } else {
+    // It has all of its workers, and is slow.
+    const Conditions cold{.slow = 1 / warm_share(lives_[host].warm)};
+    servers_[host]->configure(now, with_conditions(cold, options));
+    if (lives_[host].warms_at <= now) {
+      const Duration step = settings_.life.warm_up / HostLifeSettings::kWarmUpSteps;
+      lives_[host].warms_at = saturating_add(now, step);
+      add_turn(lives_[host].warms_at, Turn::Kind::kWarmer, host);
+    }
+  }
+  if (many()) note(now, host);
+}
+
+void Hosts::restart(TimePoint now, const RestartedHosts& which) {
+  if (!many()) return first_->restart(now);
+  if (which.rolling) {
+    if (rolls_from_) return;  // one is under way
+    rolls_from_ = 0;
+    return roll(now);
+  }
+  const std::size_t last = which.last == 0 ? servers_.size() : which.last;
+  for (std::size_t i = which.last == 0 ? 0 : which.first - 1; i < last; ++i) {
+    const auto host = static_cast<Host>(i);
+    if (lives_[host].state != Life::State::kUp) continue;
+    leave_traffic(now, host);
+    end(now, host);
+  }
+}
+
+void Hosts::leave_traffic(TimePoint now, Host host) {
+  Life& life = lives_[host];
+  ++life.number;
+  life.asked = life.ends = false;
+  life.failures = 0;
+  life.state = Life::State::kEnding;
+  servers_[host]->stop_listening();
+  set_health(now, host, Picker::Health::kAway);
+}
+
+void Hosts::set_health(TimePoint now, Host host, Picker::Health health) {
+  for (Picker& each : pickers_) each.set(now, host, health);
+}
+
+void Hosts::drain(TimePoint now, Host host, bool comes_back) {
+  leave_traffic(now, host);
+  lives_[host].comes_back = comes_back;
+  for (const Attempt& each : servers_[host]->hand_back(now)) give_to_others(now, host, each);
+  add_turn(saturating_add(now, HostLifeSettings::kGrace), Turn::Kind::kEnd, host);
+  note(now, host);
+}
+
+void Hosts::give_to_others(TimePoint now, Host host, const Attempt& attempt) {
+  if (attempt.is_probe() || !caller_.waits_for(attempt)) return;
+  picker_of(attempt).ended(now, host, Picker::Ended::kOther);
+  connect(now, attempt);
+}
+
+void Hosts::end(TimePoint now, Host host) {
+  Life& life = lives_[host];
+  ++life.number;
+  life.ends = false;
+  servers_[host]->kill(now);
+  if (std::exchange(life.comes_back, true)) {
+    ++totals_[host].restarts;
+    start(now, host);
+  } else {
+    life.state = Life::State::kOff;
+    note(now, host);
+  }
+}
+
+void Hosts::start(TimePoint now, Host host) {
+  Life& life = lives_[host];
+  life.state = Life::State::kStarting;
+  note(now, host);
+  if (settings_.life.start == Duration::zero()) return come_up(now, host);
+  add_turn(saturating_add(now, settings_.life.start), Turn::Kind::kStarted, host);
+}
+
+void Hosts::come_up(TimePoint now, Host host) {
+  Life& life = lives_[host];
+  life.state = Life::State::kUp;
+  life.well = true;
+  servers_[host]->listen();
+  if (settings_.life.warm_up > Duration::zero()) {
+    life.warm = 0;
+    life.warms_at = now;
+  }
+  apply_settings(now, host);
+  if (settings_.life.probe.on()) {
+    add_turn(saturating_add(now, settings_.life.probe.every), Turn::Kind::kProbe, host);
+  }
+  set_health(now, host, Picker::Health::kUp);
+  if (const std::size_t up = count_of(Life::State::kUp); up > most_up_) {
+    most_up_ = up;
+    most_up_at_ = now;
+  }
+  if (rolls_from_ && *rolls_from_ == host + 1) roll(now);
+}
+
+void Hosts::roll(TimePoint now) {
+  Host host = *rolls_from_;
+  while (host < lives_.size() && lives_[host].state != Life::State::kUp) ++host;
+  if (host == lives_.size()) return rolls_from_.reset();
+  rolls_from_ = host + 1;
+  drain(now, host, true);
+}
+
+void Hosts::probe(TimePoint now, Host host) {
+  const Probe& probe = settings_.life.probe;
+  Life& life = lives_[host];
+  ++life.probe;
+  life.asked = true;
+  add_turn(saturating_add(now, probe.every), Turn::Kind::kProbe, host);
+  ServerNode& server = *servers_[host];
+  if (!probe.own_port) {
+    server.connect(now, {Attempt::kProbe, life.probe});
+    note(now, host);
+  } else if (server.awake() || !server.listens()) {
+    probe_ended(now, host, server.listens());
+  }
+  if (life.asked) add_turn(saturating_add(now, probe.timeout), Turn::Kind::kProbeTimesOut, host);
+}
+
+void Hosts::probe_ended(TimePoint now, Host host, bool ok) {
+  Life& life = lives_[host];
+  life.asked = false;
+  const bool restarts = settings_.life.probe_does == ProbeDoes::kRestart;
+  life.failures = ok ? 0 : life.failures + 1;
+  const bool well = life.failures < settings_.life.probe.failures;
+  if (restarts) {
+    // Not now: the server may be in the middle of something.
+    if (!well) add_turn(now, Turn::Kind::kProbesFailed, host);
+  } else if (well != std::exchange(life.well, well)) {
+    set_health(now, host, well ? Picker::Health::kUp : Picker::Health::kUnwell);
+  }
+}
+
+void Hosts::count_time(TimePoint now) {
+  const double seconds = to_seconds(now - std::exchange(counted_until_, now));
+  busy_time_ += seconds * static_cast<double>(busy_);
+  worker_time_ += seconds * static_cast<double>(workers_);
+}
+
+std::size_t Hosts::count_of(Life::State state) const {
+  return static_cast<std::size_t>(std::count_if(
+      lives_.begin(), lives_.end(), [state](const Life& each) { return each.state == state; }));
+}
+
+void Hosts::look(TimePoint now) {
+  count_time(now);
+  const double busy = std::exchange(busy_time_, 0), all = std::exchange(worker_time_, 0);
+  const std::size_t up = count_of(Life::State::kUp), starting = count_of(Life::State::kStarting);
+  std::size_t there = up + starting;
+  const std::size_t wanted = scaler_.wanted(now, up, starting, all > 0 ? busy / all : 0);
+  for (Host host = 0; host < lives_.size() && there < wanted; ++host) {
+    if (lives_[host].state != Life::State::kOff) continue;
+    start(now, host);
+    ++there;
+  }
+  for (auto host = static_cast<Host>(lives_.size()); host-- > 0 && there > wanted;) {
+    if (lives_[host].state != Life::State::kUp) continue;
+    drain(now, host, false);
+    --there;
+  }
+  add_turn(saturating_add(now, settings_.life.scaling.every), Turn::Kind::kLook, 0);
 }
 
 }  // namespace retrystorm

@@ -1,15 +1,21 @@
 // The hosts of a simulated service, each a server of its own, and the pickers that send attempts to them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/queues.h"
 #include "model/run/host_report.h"
+#include "model/run/timeline.h"
+#include "model/service/host_life.h"
 #include "model/service/picker.h"
 #include "simulator/caller.h"
 #include "simulator/calls.h"
@@ -18,8 +24,9 @@
 namespace retrystorm {
 
 // Stands between calls and servers: it sends each attempt to the host that its picker chooses, and learns from the
-// result. With one host there is no picker, and calls go straight to its server. With many, each attempt opens a
-// connection. Times passed in never decrease.
+// result. It probes hosts, restarts them, and lets an autoscaler say how many there are. With one host of which nothing
+// is to be told there is no picker, and calls go straight to its server. With many, each attempt opens a connection.
+// Times passed in never decrease.
 class Hosts final : public Target {
  public:
   // The parameters are those of `ServerNode`; each host has these options, and random numbers of its own. `calls`: who
@@ -40,15 +47,22 @@ class Hosts final : public Target {
 
   // Calls `use(server, hit)` for each host; `hit`: is it one of those that the outage hits?
   template <typename Use>
-  void for_each(const Use& use) {
+  void for_each(TimePoint now, const Use& use) {
     for (std::uint32_t host = 0; host < servers_.size(); ++host) {
       use(*servers_[host], host < settings_.hit());
-      if (many()) note(host);
+      if (many()) note(now, host);
     }
   }
 
+  // From now on these are the settings of the hosts that the outage hits, and of those beside them (the same if empty).
+  void configure(TimePoint now, const ServiceOptions& hit,
+                 const std::optional<ServiceOptions>& beside);
+  void restart(TimePoint now, const RestartedHosts& which);
+
   // Of the next host that has one: see `ServerNode`.
-  TimePoint next_event() const { return many() ? events_.least() : first_->next_event(); }
+  TimePoint next_event() const {
+    return many() ? std::min(events_.least(), next_turn()) : first_->next_event();
+  }
   void take(TimePoint now);
   TimePoint next_repeat() const { return many() ? repeats_.least() : first_->next_repeat(); }
   void repeat_syn(TimePoint now);
@@ -87,28 +101,92 @@ class Hosts final : public Target {
     Answers(Hosts& hosts, Host host) : hosts_(hosts), host_(host) {}
 
     bool waits_for(const Attempt& attempt) const override {
-      return hosts_.caller_.waits_for(attempt);
+      return attempt.is_probe() ? hosts_.waits_for_probe(host_, attempt)
+                                : hosts_.caller_.waits_for(attempt);
     }
     void let_in(TimePoint now, const Attempt& attempt) override {
-      hosts_.caller_.let_in(now, attempt);
+      if (!attempt.is_probe()) hosts_.caller_.let_in(now, attempt);
     }
     void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
     void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
     void lose_idle_connections() override {}
     bool lose_longest_idle_connection() override { return false; }
-    void expect(const Attempt& attempt) const override { hosts_.caller_.expect(attempt); }
+    void expect(const Attempt& attempt) const override {
+      if (!attempt.is_probe()) hosts_.caller_.expect(attempt);
+    }
 
    private:
     Hosts& hosts_;
     const Host host_;
   };
 
+  // What is to happen to a host later on.
+  struct Turn {
+    enum class Kind {
+      kStarted,
+      kWarmer,
+      kProbe,
+      kProbeTimesOut,
+      kProbesFailed,
+      kEnd,   // it has nothing to do any more, or no more time
+      kLook,  // the autoscaler looks; of no host
+    };
+    TimePoint time;
+    std::uint64_t number;  // in the order in which they were added
+    Kind kind;
+    Host host;
+    std::uint32_t life;  // in which it was added: void in a later one
+
+    bool operator>(const Turn& other) const {
+      return time != other.time ? time > other.time : number > other.number;
+    }
+  };
+  struct Life {
+    enum class State { kUp, kStarting, kEnding, kOff };
+    State state = State::kUp;
+    std::uint32_t number = 0;
+    bool comes_back = true;  // of one that ends
+    bool ends = false;       // a turn of `kEnd` is due now
+    bool well = true;        // as far as its probe says
+    bool asked = false;      // a probe is under way
+    std::uint32_t probe = 0;
+    std::size_t failures = 0;                   // of probes, in a row
+    int warm = HostLifeSettings::kWarmUpSteps;  // steps of the warm-up that are over
+    TimePoint warms_at{};                       // when the next one is
+    std::size_t busy = 0, workers = 0;          // as the autoscaler counts
+  };
+
+  TimePoint next_turn() const { return turns_.empty() ? TimePoint::max() : turns_.top().time; }
+  void begin_lives(std::uint64_t seed);
+  void add_turn(TimePoint time, Turn::Kind kind, Host host);
+  void take_turn(TimePoint now);
+  void apply_settings(TimePoint now, Host host);
+  // The steps of a life.
+  void start(TimePoint now, Host host);
+  void come_up(TimePoint now, Host host);
+  void drain(TimePoint now, Host host, bool comes_back);
+  void give_to_others(TimePoint now, Host host, const Attempt& attempt);
+  void end(TimePoint now, Host host);
+  // No pickers send to it any more, and it refuses connections. Its turns are void.
+  void leave_traffic(TimePoint now, Host host);
+  void set_health(TimePoint now, Host host, Picker::Health health);
+  void probe(TimePoint now, Host host);
+  bool waits_for_probe(Host host, const Attempt& attempt) const {
+    return lives_[host].asked && lives_[host].probe == attempt.number;
+  }
+  void probe_ended(TimePoint now, Host host, bool ok);
+  void roll(TimePoint now);
+  void look(TimePoint now);
+  // The time until now, for the autoscaler and the result.
+  void count_time(TimePoint now);
+  std::size_t count_of(Life::State state) const;
+
   Picker& picker_of(const Attempt& attempt);
   // The hosts that the attempt's request has tried until now.
   std::vector<Host>& tried_by(const Attempt& attempt);
   void ended(TimePoint now, const Attempt& attempt, Picker::Ended how);
   // Something has happened at the host.
-  void note(Host host);
+  void note(TimePoint now, Host host);
   HostInterval state(TimePoint now, Host host) const;
 
   const HostSettings settings_;
@@ -125,6 +203,18 @@ class Hosts final : public Target {
   std::vector<std::size_t> in_service_;   // of each host
   std::size_t all_in_service_ = 0, peak_ = 0;
   HostIntervals totals_, taken_, before_outage_;  // without their states
+  std::pair<ServiceOptions, std::optional<ServiceOptions>>
+      configured_;           // those hit, and those beside them
+  std::vector<Life> lives_;  // with many
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
+  std::uint64_t turns_added_ = 0;
+  std::optional<Host> rolls_from_;  // the next one of a rolling restart
+  HostScaler scaler_;
+  double busy_time_ = 0, worker_time_ = 0;  // since the autoscaler looked
+  std::size_t busy_ = 0, workers_ = 0;      // of the hosts that are up
+  TimePoint counted_until_{};
+  std::size_t most_up_ = 0;
+  TimePoint most_up_at_{};
 };
 
 }  // namespace retrystorm

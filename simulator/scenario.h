@@ -12,6 +12,7 @@
 #include "model/graph/topology.h"
 #include "model/run/disturbance.h"
 #include "model/run/recovery.h"
+#include "model/run/timeline.h"
 #include "model/run/workload.h"
 #include "model/service/picker.h"
 #include "model/service/service_options.h"
@@ -28,7 +29,7 @@ struct Change {
   Disturbance::Kind what{};    // of an outage or a fault
   std::string announcement{};  // the name of an action or a fault; empty: a further step of a ramp
   Lasting leaves = Lasting::kNothing;  // of an action
-  bool restart = false;
+  std::optional<RestartedHosts> restart{};
   ServiceOptions service{};
   std::optional<ServiceOptions> service_beside{};  // of the hosts that the outage does not hit
   double load = 1;                                 // factor on the offered load

@@ -87,10 +87,22 @@ bool picks_hosts(const ScenarioOptions& scenario) {
 
 void check_hosts(const ScenarioOptions& options) {
   check(options.hosts);
+  for (const TimedAction& each : options.timeline.at) {
+    if (each.action.hosts.last > options.hosts.most()) {
+      throw std::invalid_argument("--at " + in_quotes(print_timed(each)) + ": there are " +
+                                  std::to_string(options.hosts.most()) + " hosts (--replicas)");
+    }
+  }
   if (!options.hosts.many()) return;
-  const auto refuse_beside = [](bool is_so, const char* what, const char* why) {
-    if (is_so) throw std::invalid_argument(std::string("--replicas: ") + what + ' ' + why);
+  const std::string option =
+      options.hosts.most() > 1 ? "--replicas" : "--probe, --host-start and --host-warm-up";
+  const auto refuse_beside = [&option](bool is_so, const char* what, const char* why) {
+    if (is_so) throw std::invalid_argument(option + ": " + what + ' ' + why);
   };
+  if (options.hosts.life.scaling.on() && options.service.capacity != Capacity::kWorkers) {
+    throw std::invalid_argument(
+        "--replicas=FROM..TO: the autoscaler follows the use of workers: give --workers and --service-time");
+  }
   refuse_beside(options.graph.on(), "a chain or topology has", "one host for each service");
   refuse_beside(options.workload.connections.kept(), "kept connections are",
                 "of one host: leave out --connections, so that each attempt opens its own");

@@ -43,7 +43,7 @@ void ServerNode::resume(TimePoint now, const Callees::Taken& taken) {
 }
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
-  if (down_) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
+  if (!listens()) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
   if (accept_queue_.connect(now, attempt)) {
     accept(now);
   } else if (trace_ != nullptr) {
@@ -65,9 +65,9 @@ void ServerNode::repeat_syn(TimePoint now) {
   caller_.expect(repeats.ahead(kPrefetch));
   const SynRepeats::Repeat repeat = repeats.take();
   if (!caller_.waits_for(repeat.attempt)) return;
-  if (repeat.last || down_) {
+  if (repeat.last || !listens()) {
     caller_.lose_connection(now, repeat.attempt,
-                            down_ ? NoAnswer::kRefused : NoAnswer::kUnreachable);
+                            listens() ? NoAnswer::kUnreachable : NoAnswer::kRefused);
   } else if (accept_queue_.connect(now, repeat.attempt, repeat.sent + 1)) {
     if (trace_ != nullptr) trace_->connected(now, repeat.attempt.client, repeat.attempt.number);
     accept(now);
@@ -75,6 +75,7 @@ void ServerNode::repeat_syn(TimePoint now) {
 }
 
 ServerNode::Ticket& ServerNode::ticket_of(const Attempt& attempt) {
+  if (attempt.is_probe()) return ticket_of_probe_;
   if (attempt.client >= tickets_.size()) {
     tickets_.resize(attempt.client + 1, Service<Attempt>::kNoTicket);
   }
@@ -171,8 +172,30 @@ void ServerNode::read_on_waking(TimePoint now) {
 }
 
 void ServerNode::go_down(TimePoint now) {
-  down_ = true;
+  ++down_;
   restart(now);
+}
+
+void ServerNode::kill(TimePoint now) {
+  if (!awake_) {
+    awake_ = true;
+    restarts_on_waking_ = false;
+    for (const auto& [ticket, attempt] : gone_) cancel(now, ticket, attempt);
+    gone_.clear();
+    resets_.clear();
+  }
+  restart(now);
+}
+
+std::vector<Attempt> ServerNode::hand_back(TimePoint now) {
+  std::vector<Attempt> waiting;
+  if (!awake_) return waiting;
+  while (auto attempt = service_.take_waiting()) {
+    if (watches_) dismissed(now, *attempt);
+    waiting.push_back(*attempt);
+  }
+  while (!accept_queue_.empty()) waiting.push_back(accept_queue_.accept());
+  return waiting;
 }
 
 void ServerNode::configure(TimePoint now, const ServiceOptions& options) {

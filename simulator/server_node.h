@@ -187,9 +187,18 @@ class ServerNode final : public Target {
   // service are lost. A frozen server restarts when it wakes.
   void restart(TimePoint now);
 
-  // Restarts the server, and refuses connections until `listen`.
+  // Ends the server, frozen or not, and starts another one in its place, that has nothing to do.
+  void kill(TimePoint now);
+
+  // Refuses connections until `listen` was called as often as `stop_listening` and `go_down`, which restarts it, too.
+  void stop_listening() { ++down_; }
   void go_down(TimePoint now);
-  void listen() { down_ = false; }
+  void listen() { --down_; }
+  bool listens() const { return down_ == 0; }
+
+  // Takes out what waits, accepted or not, and was not begun. A frozen server gives nothing back.
+  std::vector<Attempt> hand_back(TimePoint now);
+  bool has_nothing_to_do() const { return service_.connections() == 0; }
 
   // When the service next has a request to return or a change of its state.
   TimePoint next_event() const { return awake_ ? service_.next_event() : TimePoint::max(); }
@@ -295,9 +304,10 @@ class ServerNode final : public Target {
   bool awake_ = true;
   std::uint64_t dropped_before_ = 0;  // by the accept queue, until the server froze
   std::optional<FoundOnWaking> found_on_waking_;
-  bool down_ = false;
+  int down_ = 0;
   bool restarts_on_waking_ = false;
   std::vector<Ticket> tickets_;  // by client, of its attempt in service; only for `kCancel`
+  Ticket ticket_of_probe_ = Service<Attempt>::kNoTicket;
   // The attempts whose clients have hung up while the server was frozen.
   std::vector<std::pair<Ticket, Attempt>> gone_;
   IntervalTaker intervals_;

@@ -72,7 +72,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
   if (observers_.service.empty()) {
     server_report_at_ = kNever;
   } else {
-    hosts_.for_each([](ServerNode& server, bool) { server.record_times(); });
+    hosts_.for_each(TimePoint{}, [](ServerNode& server, bool) { server.record_times(); });
   }
 }
 
@@ -343,40 +343,45 @@ void Simulation::apply(TimePoint now, const Change& change) {
   const bool begins = change.kind == Kind::kOutageBegins || change.kind == Kind::kFaultBegins;
   const bool ends = change.kind == Kind::kOutageEnds || change.kind == Kind::kFaultEnds;
   if (begins) begin(now, change);
-  for_hosts(change.node, [&](ServerNode& server, bool hit) {
-    server.configure(now, hit || !change.service_beside ? change.service : *change.service_beside);
-  });
+  if (graph_) {
+    graph_->server(change.node).configure(now, change.service);
+  } else {
+    hosts_.configure(now, change.service, change.service_beside);
+  }
   for_all_clients([&](Clients& each) { each.set_load(now, change.load); });
   if (change.restart) {
-    for_hosts(change.node, [now](ServerNode& server, bool) { server.restart(now); });
+    graph_ ? graph_->server(change.node).restart(now) : hosts_.restart(now, *change.restart);
   }
   if (ends) end(now, change);
 }
 
 void Simulation::begin(TimePoint now, const Change& change) {
-  if (++under_way_[{change.node, change.what}] > 1) return;
   const bool all = change.kind == Change::Kind::kFaultBegins;
   if (change.what == Disturbance::Kind::kDrop) {
-    for_hosts(change.node, [&](ServerNode& server, bool hit) {
+    for_hosts(now, change.node, [&](ServerNode& server, bool hit) {
       if (hit || all) server.go_down(now);
     });
   }
+  if (++under_way_[{change.node, change.what}] > 1) return;
   if (change.what != Disturbance::Kind::kFreeze) return;
   if (graph_) return graph_->freeze(now, change.node);
-  hosts_.for_each([all](ServerNode& server, bool hit) {
+  hosts_.for_each(now, [all](ServerNode& server, bool hit) {
     if (hit || all) server.freeze();
   });
   calls().close_idle_after(now, Duration::max());
 }
 
 void Simulation::end(TimePoint now, const Change& change) {
-  if (--under_way_[{change.node, change.what}] > 0) return;
+  const bool all = change.kind == Change::Kind::kFaultEnds;
   if (change.what == Disturbance::Kind::kDrop) {
-    for_hosts(change.node, [](ServerNode& server, bool) { server.listen(); });
+    for_hosts(now, change.node, [all](ServerNode& server, bool hit) {
+      if (hit || all) server.listen();
+    });
   }
+  if (--under_way_[{change.node, change.what}] > 0) return;
   if (change.what != Disturbance::Kind::kFreeze) return;
   if (graph_) return graph_->wake(now, change.node);
-  hosts_.for_each([now](ServerNode& server, bool) {
+  hosts_.for_each(now, [now](ServerNode& server, bool) {
     if (!server.awake()) server.wake(now);
   });
   // It looks at requests that have arrived before it looks at its timers.

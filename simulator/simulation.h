@@ -83,8 +83,8 @@ class Simulation {
   TimePoint next_change() const;
   // Calls `use(server, hit)` for each host of the service; `hit`: is it one that the outage hits?
   template <typename Use>
-  void for_hosts(std::size_t node, const Use& use) {
-    graph_ ? use(graph_->server(node), true) : hosts_.for_each(use);
+  void for_hosts(TimePoint now, std::size_t node, const Use& use) {
+    graph_ ? use(graph_->server(node), true) : hosts_.for_each(now, use);
   }
   void apply(TimePoint now, const Change& change);
   // Freezes and stops a service, or ends that. Disturbances of the same kind may overlap.

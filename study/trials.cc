@@ -441,7 +441,7 @@ std::vector<Trial> hosts(const AskedRow& asked) {
   if (hosts.retry_host == RetryHost() && asked.options.workload.retry.limit.max_retries > 0) {
     trials.push_back(winning(with(asked, {{"retry-host", "other"}}, {"if-other-host", {}})));
   }
-  if (hosts.replicas > 2 && hosts.hit() < hosts.replicas - 1) {
+  if (hosts.replicas > 2 && !hosts.life.scaling.on() && hosts.hit() < hosts.replicas - 1) {
     trials.push_back(estimate(
         with(asked, {{"replicas", std::to_string(hosts.replicas - 1)}}, {"if-one-less", {}})));
   }

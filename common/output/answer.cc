@@ -129,8 +129,7 @@ std::optional<Statement> remark_of(const HostsResult& result) {
   const auto share = result.share_of_hit();
   if (!share) return std::nullopt;
   const auto hit = static_cast<double>(result.hit), all = static_cast<double>(result.hosts.size());
-  double ejections = 0;
-  for (const HostInterval& each : result.hosts) ejections += static_cast<double>(each.ejections);
+  const auto ejections = static_cast<double>(result.sum(&HostInterval::ejections));
   const bool draws = result.by_load && *share > kMany * hit / all;
   return Statement{
       draws           ? "run-hosts-sinkhole"

@@ -84,8 +84,8 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
     const bool limited = service.capacity < Outlook::kUnlimited;
     const bool of_workers = outlook.of_workers() && !service.rate_limited;
     const Statement can{!limited     ? "before-unlimited"
-                        : of_workers ? (hosts.many() ? "before-hosts" : "before-workers")
-                                     : (hosts.many() ? "before-hosts-curve" : "before-curve"),
+                        : of_workers ? (hosts.replicas > 1 ? "before-hosts" : "before-workers")
+                                     : (hosts.replicas > 1 ? "before-hosts-curve" : "before-curve"),
                         {{"hosts", static_cast<double>(hosts.replicas)},
                          {"workers", static_cast<double>(workers)},
                          {"capacity", service.capacity}}};

@@ -272,6 +272,7 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
   const auto values = bound.values();
   Json defaults = Json::object();
   std::vector<std::pair<std::string, std::string>> meant;
+  // Returns whether anything would be different without it: a default may imply another option, too.
   const auto add_default = [&](const std::string& name) {
     NamedOptions others = good;
     others.erase(name);
@@ -280,6 +281,7 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
     const auto all = without.values();
     const auto found = all.find(name);
     defaults[name] = found == all.end() ? "" : found->second;
+    return all != values;
   };
   for (const auto& [name, text] : good) {
     if (name.find('.') != name.npos) add_default(name);
@@ -287,10 +289,10 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
   const ServicesSetting setting(good);
   for (const Option& option : bound.list.all()) {
     if (!good.contains(option.name)) continue;
-    add_default(option.name);
+    const bool matters = add_default(option.name);
     const std::string& value = values.at(option.name);
     if (!setting.plain.contains(option.name)) continue;  // the file has it
-    if (defaults[option.name] == Json(value) || unused.contains(option.name)) continue;
+    if (!matters || unused.contains(option.name)) continue;
     // A choice that sets other options, too, as --connections=library does, is not what it is read as.
     const std::string& text = good.at(option.name);
     const bool is_choice =

@@ -1,14 +1,26 @@
 // What became of the hosts of a service.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/base/duration.h"
 
 namespace retrystorm {
+
+enum class HostState {
+  kUp,
+  kUnwell,  // its probe fails, so that it gets no traffic
+  kStarting,
+  kEnding,  // it gets no more requests, and finishes those that it has
+  kOff,     // not there, of those that an autoscaler may start
+};
+inline constexpr std::array<std::string_view, 5> kHostStateNames{"up", "unwell", "starting",
+                                                                 "ending", "off"};
 
 // One host, in some time. Hosts are numbered from 1, in their order.
 struct HostInterval {
@@ -16,8 +28,11 @@ struct HostInterval {
   std::uint64_t ok = 0;
   std::uint64_t failed = 0;  // errors, timeouts, lost connections
   std::uint64_t ejections = 0;
+  std::uint64_t restarts = 0;            // also those by its probe
+  std::uint64_t killed = 0;              // by its probe
   std::uint64_t attempts_in_outage = 0;  // only of the whole run
   // At the end of it:
+  HostState state = HostState::kUp;
   bool frozen = false;
   double out = 0;  // share of the pickers that send it nothing, because they have ejected it
   std::size_t busy = 0, waiting = 0;  // of a service with workers
@@ -29,8 +44,17 @@ using HostIntervals = std::vector<HostInterval>;
 // The hosts of a service in a whole run.
 struct HostsResult {
   HostIntervals hosts{};
-  std::size_t hit = 0;   // by the outage: the first ones
-  bool by_load = false;  // attempts go where the fewest are under way
+  std::size_t hit = 0;    // by the outage: the first ones
+  bool by_load = false;   // attempts go where the fewest are under way
+  std::size_t first = 0;  // hosts at the start
+  std::size_t most = 0;   // hosts that were up at the same time
+  Duration most_at{0};    // since when
+
+  std::uint64_t sum(std::uint64_t HostInterval::*count) const {
+    std::uint64_t all = 0;
+    for (const HostInterval& each : hosts) all += each.*count;
+    return all;
+  }
 
   // Of the attempts of the outage: the share that the hosts got which it hit. Nothing without attempts.
   std::optional<double> share_of_hit() const {

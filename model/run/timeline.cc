@@ -53,7 +53,8 @@ Action capacity(double factor) {
   return {.kind = Action::Kind::kCapacity, .factor = factor};
 }
 
-constexpr std::array<std::string_view, 4> kActions{"set", "capacity", "load", "restart"};
+constexpr std::array<std::string_view, 5> kActions{"set", "capacity", "load", "restart",
+                                                   "rolling-restart"};
 
 // Removes the name of a service that stands before the action, and returns it.
 std::string take_node(std::string_view& text) {
@@ -76,7 +77,7 @@ TimedAction parse_timed_action(std::string_view text, Engine engine) {
     throw std::invalid_argument(in_quotes(text) + " is not TIME ACTION, for example " +
                                 in_quotes("60s set shed-above=200"));
   }
-  const Action action = parse_action(rest);
+  const Action action = parse_action(rest, engine == Engine::kSimulated);
   return {.t = t,
           .action = action,
           .announcement = (node.empty() ? "" : node + ' ') + print_action(action),
@@ -183,7 +184,25 @@ Lasting what_lasts(const Action& action) {
   return Lasting::kNothing;
 }
 
-Action parse_action(std::string_view text) {
+namespace {
+
+// "host 2" or "2 hosts".
+RestartedHosts parse_restarted(std::string_view text) {
+  constexpr std::uint64_t kMost = 100'000;
+  std::string_view rest = text;
+  const std::string_view first = take_word(rest);
+  const bool one = first == "host";
+  if (!one && rest != "hosts" && rest != "host") {
+    throw std::invalid_argument(in_quotes("restart " + std::string(text)) +
+                                ": write restart, restart host 2 or restart 2 hosts");
+  }
+  const std::size_t number = parse_count(one ? rest : first, 1, kMost);
+  return {.first = one ? number : 1, .last = number};
+}
+
+}  // namespace
+
+Action parse_action(std::string_view text, bool hosts) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
   if (word == "set") {
@@ -196,14 +215,22 @@ Action parse_action(std::string_view text) {
             .value = std::string(rest.substr(equals + 1))};
   }
   if (word == "restart") {
-    if (!rest.empty()) throw std::invalid_argument(in_quotes(text) + ": restart takes no value");
-    return {.kind = Action::Kind::kRestart};
+    if (rest.empty()) return {.kind = Action::Kind::kRestart};
+    if (!hosts) throw std::invalid_argument(in_quotes(text) + ": restart takes no value");
+    return {.kind = Action::Kind::kRestart, .hosts = parse_restarted(rest)};
+  }
+  if (hosts && word == "rolling-restart") {
+    if (!rest.empty()) {
+      throw std::invalid_argument(in_quotes(text) + ": rolling-restart takes no value");
+    }
+    return {.kind = Action::Kind::kRestart, .hosts = {.rolling = true}};
   }
   if (word == "capacity" || word == "load") {
     return {.kind = word == "load" ? Action::Kind::kLoad : Action::Kind::kCapacity,
             .factor = parse_factor(rest, kLeastFactor, kMostFactor)};
   }
-  throw std::invalid_argument(unknown_name(word, {kActions.begin(), kActions.end()}));
+  throw std::invalid_argument(
+      unknown_name(word, {kActions.begin(), kActions.end() - (hosts ? 0 : 1)}));
 }
 
 std::string print_action(const Action& action) {
@@ -217,7 +244,11 @@ std::string print_action(const Action& action) {
     case Action::Kind::kRestart:
       break;
   }
-  return "restart";
+  const auto& [first, last, rolling] = action.hosts;
+  if (rolling) return "rolling-restart";
+  if (last == 0) return "restart";
+  const std::string number = std::to_string(last);
+  return first == last ? "restart host " + number : "restart " + number + " hosts";
 }
 
 std::string print_timed(const TimedAction& action) {
@@ -259,7 +290,7 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
                           "'FROM..TO capacity F' is a ramp; ") +
                   (real
                        ? ""
-                       : "with --chain also 'TIME NAME ACTION'; 'FROM..TO KIND' (or KIND of NAME), a "
+                       : "with --replicas also restart host N, restart N hosts, rolling-restart; with --chain also 'TIME NAME ACTION'; 'FROM..TO KIND' (or KIND of NAME), a "
                          "disturbance besides --outage, of the same kinds, such as slow:5; ") +
                   "may be repeated",
               [&timeline, engine, at_faults, at_ramps](std::string_view text) {

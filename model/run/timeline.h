@@ -13,6 +13,18 @@
 
 namespace retrystorm {
 
+// The hosts of a service that restart.
+struct RestartedHosts {
+  // Hosts `first` to `last`, counted from 1. 0: all of them.
+  std::size_t first = 0, last = 0;
+  // One after the other: each gets no more requests, gives those that wait to the others, finishes what it serves,
+  // and starts before the next one ends.
+  bool rolling = false;
+
+  bool all_at_once() const { return last == 0 && !rolling; }
+  bool operator==(const RestartedHosts&) const = default;
+};
+
 // A single action.
 struct Action {
   enum class Kind {
@@ -25,6 +37,7 @@ struct Action {
   Kind kind = Kind::kRestart;
   std::string option{}, value{};  // for kSet
   double factor = 1;              // for kCapacity and kLoad; > 0
+  RestartedHosts hosts{};         // for kRestart
 
   bool operator==(const Action&) const = default;
 };
@@ -37,9 +50,10 @@ inline bool is_of_service(const Action& action) {
 // What it leaves until the end of the run, or until the next one.
 Lasting what_lasts(const Action& action);
 
-// Parses "set shed-above=200", "capacity 2", "load 0.5" or "restart". Throws std::invalid_argument
-// with a readable message. `change_option` checks whether the option exists.
-Action parse_action(std::string_view text);
+// Parses "set shed-above=200", "capacity 2", "load 0.5" or "restart", where there are `hosts` also "restart host 2",
+// "restart 2 hosts" (the first ones) and "rolling-restart". Throws std::invalid_argument with a readable message.
+// `change_option` checks whether the option exists.
+Action parse_action(std::string_view text, bool hosts = false);
 
 // The text that `parse_action` reads.
 std::string print_action(const Action& action);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "model/base/text.h"
 
@@ -62,11 +63,23 @@ std::string to_string(const Ejection& ejection) {
 
 void declare_options(OptionList& options, HostSettings& settings) {
   options.group("Replicas");
-  options
-      .count("replicas", settings.replicas,
-             "how many hosts the service has; workers, queue, backlog and limits are each one's", 1,
-             HostSettings::kMostHosts, "hosts")
-      .with_range("1", "32");
+  Option& replicas = options.count(
+      "replicas", settings.replicas,
+      "how many hosts the service has; workers, queue, backlog and limits are each one's; FROM..TO = an autoscaler "
+      "follows the use of their workers",
+      1, HostSettings::kMostHosts, "hosts");
+  replicas.with_range("1", "32");
+  std::size_t& most = settings.life.scaling.most;
+  replicas.set = [&most, set = std::move(replicas.set)](std::string_view text) {
+    const std::size_t dots = text.find("..");
+    const std::size_t to =
+        dots == text.npos ? 0 : parse_count(text.substr(dots + 2), 1, HostSettings::kMostHosts);
+    set(text.substr(0, dots));
+    most = to;
+  };
+  replicas.get = [&most, get = std::move(replicas.get)] {
+    return get() + (most == 0 ? "" : ".." + std::to_string(most));
+  };
   options.choice(
       "picker", settings.picked_by, {{"proxy", PickedBy::kProxy}, {"client", PickedBy::kClient}},
       "who picks a host: one proxy for all (nginx, HAProxy), or each process of clients (gRPC, "
@@ -99,6 +112,13 @@ void declare_options(OptionList& options, HostSettings& settings) {
       "panic", settings.panic,
       "where fewer hosts than this share are left after ejections, all get traffic again", 0, 1);
   options
+      .count_or_none(
+          "subset", settings.subset,
+          "with --picker=client: how many hosts each process knows, by chance; none = all", 1,
+          HostSettings::kMostHosts, "hosts")
+      .with_range("1", "32");
+  declare_options(options, settings.life);
+  options
       .count_or_none("outage-replicas", settings.outage_replicas,
                      "how many of the hosts the outage hits; none = all", 1,
                      HostSettings::kMostHosts, "hosts")
@@ -106,14 +126,21 @@ void declare_options(OptionList& options, HostSettings& settings) {
 }
 
 void find_unused(UnusedOptions& unused, const HostSettings& settings) {
-  if (!settings.many()) {
-    find_unused<HostSettings>(unused, settings, {}, "without --replicas");
-  } else if (!settings.eject.on()) {
-    find_unused<HostSettings>(unused, settings, {}, "without --eject", {"panic"});
+  if (settings.most() == 1) {
+    find_unused<HostSettings>(
+        unused, settings, {}, "without --replicas",
+        {"picker", "balance", "retry-host", "eject", "panic", "subset", "outage-replicas"});
+  } else if (!settings.eject.on() && !settings.life.probe.on()) {
+    find_unused<HostSettings>(unused, settings, {}, "without --eject or --probe", {"panic"});
   }
+  if (settings.picked_by != PickedBy::kClient) {
+    find_unused<HostSettings>(unused, settings, {}, "without --picker=client", {"subset"});
+  }
+  find_unused(unused, settings.life);
 }
 
 void check(const HostSettings& settings) {
+  check(settings.life, settings.replicas);
   if (settings.many() && settings.outage_replicas != HostSettings::kAll &&
       settings.outage_replicas > settings.replicas) {
     throw std::invalid_argument("--outage-replicas=" + std::to_string(settings.outage_replicas) +
@@ -125,15 +152,33 @@ void check(const HostSettings& settings) {
 Picker::Picker(const HostSettings& settings, std::uint64_t seed, std::uint64_t number)
     : settings_(settings),
       random_(seed, kStreams - number),
-      hosts_(settings.replicas),
-      turn_(settings.replicas),
-      loads_(settings.balance == Balance::kLeast ? settings.replicas : 1, Load{}) {
+      hosts_(settings.most()),
+      turn_(settings.most()),
+      loads_(settings.balance == Balance::kLeast ? settings.most() : 1, Load{}) {
   // Pickers that all began with the first host would stay in step.
   if (settings.balance == Balance::kRoundRobin) next_ = static_cast<Host>(below(hosts_.size()));
   if (settings.balance == Balance::kLeast) {
     for (HostState& each : hosts_) each.picked = below(hosts_.size());
   }
+  if (settings.picked_by == PickedBy::kClient && settings.subset < hosts_.size()) know_some();
+  for (std::size_t host = settings.replicas; host < hosts_.size(); ++host) {
+    hosts_[host].health = Health::kAway;
+  }
   find_usable({});
+}
+
+void Picker::know_some() {
+  std::vector<Host> all(hosts_.size());
+  std::iota(all.begin(), all.end(), Host{0});
+  for (std::size_t i = 0; i < settings_.subset; ++i)
+    std::swap(all[i], all[i + below(all.size() - i)]);
+  all.resize(settings_.subset);
+  std::sort(all.begin(), all.end());
+  known_ = std::move(all);
+}
+
+void Picker::set(TimePoint now, Host host, Health health) {
+  if (std::exchange(hosts_[host].health, health) != health) find_usable(now);
 }
 
 Picker::Host Picker::pick(TimePoint now, std::span<const Host> tried) {
@@ -235,9 +280,12 @@ void Picker::fail(TimePoint now, Host host) {
   HostState& state = hosts_[host];
   if (is_out(now, host) || ++state.failures < eject.failures) return;
   state.failures = 0;
-  const auto out = static_cast<std::size_t>(std::count_if(
-      hosts_.begin(), hosts_.end(), [now](const HostState& each) { return each.out_until > now; }));
-  if (out + 1 > eject.most_out(hosts_.size())) return;
+  std::size_t out = 0, there = 0;
+  for_known([&](Host each) {
+    there += hosts_[each].health != Health::kAway ? 1 : 0;
+    out += is_out(now, each) ? 1 : 0;
+  });
+  if (out + 1 > eject.most_out(there)) return;
   const auto calm = static_cast<std::uint64_t>((now - state.out_until) / Ejection::kCalm);
   state.in_a_row = 1 + static_cast<std::uint32_t>(state.in_a_row -
                                                   std::min<std::uint64_t>(calm, state.in_a_row));
@@ -249,15 +297,15 @@ void Picker::fail(TimePoint now, Host host) {
 }
 
 void Picker::find_usable(TimePoint now) {
-  const auto is_well = [&](Host host) { return !is_out(now, host); };
+  std::vector<Host> there;
   usable_.clear();
-  for (Host host = 0; host < hosts_.size(); ++host) {
-    if (is_well(host)) usable_.push_back(host);
-  }
-  const auto share = static_cast<double>(usable_.size()) / static_cast<double>(hosts_.size());
-  if (share < settings_.panic) {
-    usable_.resize(hosts_.size());
-    std::iota(usable_.begin(), usable_.end(), Host{0});
+  for_known([&](Host host) {
+    const Health health = hosts_[host].health;
+    if (health != Health::kAway) there.push_back(host);
+    if (health == Health::kUp && !is_out(now, host)) usable_.push_back(host);
+  });
+  if (static_cast<double>(usable_.size()) < settings_.panic * static_cast<double>(there.size())) {
+    usable_ = std::move(there);
   }
   for (HostState& each : hosts_) each.usable = false;
   for (const Host each : usable_) hosts_[each].usable = true;

@@ -17,6 +17,7 @@
 #include "model/base/option_list.h"
 #include "model/base/queues.h"
 #include "model/base/random.h"
+#include "model/service/host_life.h"
 
 namespace retrystorm {
 
@@ -84,11 +85,16 @@ struct HostSettings {
   RetryHost retry_host{};
   Ejection eject{};
   double panic = 0;                    // with a smaller share of hosts than this, all get traffic
+  std::size_t subset = kAll;           // how many hosts each picker knows, if it is not one for all
   std::size_t outage_replicas = kAll;  // that the outage hits: the first ones
+  HostLifeSettings life{};
 
-  bool many() const { return replicas > 1; }
+  // The hosts that there may be at a time, at most. `replicas`: at the start.
+  std::size_t most() const { return life.scaling.on() ? life.scaling.most : replicas; }
+  // Is there anything to pick, or to tell of hosts? Else there is one service.
+  bool many() const { return most() > 1 || life.on(); }
   // How many hosts the outage hits.
-  std::size_t hit() const { return outage_replicas < replicas ? outage_replicas : replicas; }
+  std::size_t hit() const { return outage_replicas < replicas ? outage_replicas : most(); }
 };
 
 void declare_options(OptionList& options, HostSettings& settings);
@@ -106,6 +112,13 @@ class Picker {
   using Host = std::uint32_t;
   static constexpr Host kNone = std::numeric_limits<Host>::max();
 
+  // What is known of a host, besides what became of attempts.
+  enum class Health {
+    kUp,
+    kUnwell,  // its probe fails: gets no traffic, but in a panic
+    kAway,    // ends, starts or does not exist: gets none
+  };
+
   enum class Ended {
     kOk,      // the host works
     kFailed,  // see `Ejection`
@@ -122,6 +135,8 @@ class Picker {
   // An attempt at a host is over.
   void ended(TimePoint now, Host host, Ended how);
 
+  void set(TimePoint now, Host host, Health health);
+
   // The hosts that are out, until times that may have passed.
   bool is_out(TimePoint now, Host host) const { return hosts_[host].out_until > now; }
   std::size_t under_way(Host host) const { return hosts_[host].under_way; }
@@ -135,6 +150,7 @@ class Picker {
     std::uint32_t failures = 0;  // in a row
     std::uint32_t in_a_row = 0;  // ejections
     std::uint32_t ejections = 0;
+    Health health = Health::kUp;
     bool usable = true;
     TimePoint out_until{};
   };
@@ -161,6 +177,12 @@ class Picker {
   // Where these hosts stand among the usable ones, in their order, each once.
   std::vector<std::size_t> places_of(std::span<const Host> hosts) const;
   std::size_t below(std::size_t bound);
+  void know_some();
+  template <typename Use>
+  void for_known(const Use& use) const {
+    const std::size_t count = known_.empty() ? hosts_.size() : known_.size();
+    for (std::size_t i = 0; i < count; ++i) use(known_.empty() ? static_cast<Host>(i) : known_[i]);
+  }
   void note_load(Host host);
   void fail(TimePoint now, Host host);
   // Who may be picked has changed.
@@ -169,6 +191,7 @@ class Picker {
   const HostSettings settings_;
   ClientRandom random_;
   std::vector<HostState> hosts_;
+  std::vector<Host> known_;   // of a subset; empty: all
   std::vector<Host> usable_;  // in their order
   Host next_ = 0;             // in turn
   std::uint64_t turn_ = 0;

@@ -133,6 +133,16 @@ class Service {
     return served(std::move(*item), admitted);
   }
 
+  // Takes a request that waits for a worker, for a server that gives it to another one. Empty if there is none.
+  std::optional<Item> take_waiting() {
+    std::optional<Item> item = workers_.take_waiting();
+    if (item) {
+      --connections_;
+      ++counts_.lost;
+    }
+    return item;
+  }
+
   // For prefetching: a request that will be taken soon, or some other one. Null if none is known.
   const Item* soon() const { return has_workers_ ? workers_.soon() : queue_.soon(); }
 

@@ -164,6 +164,20 @@ class WorkerQueue {
     return given;
   }
 
+  // Takes a request from the queue that no worker has begun with. Empty if there is none.
+  std::optional<Item> take_waiting() {
+    while (waiting_ > 0) {
+      const Index index = queue_.take();
+      if (was_cancelled(index)) continue;
+      --waiting_;
+      --concurrency_;
+      free_place(index);
+      update();
+      return std::move(places_[index].item);
+    }
+    return std::nullopt;
+  }
+
   // A request that was returned without a rejection has been answered.
   void leave() {
     --concurrency_;

@@ -190,6 +190,8 @@ TEST(Look, HasACommandThatMeansTheSame) {
   expect_same_command({});
   expect_same_command({{"strategy", "exponential"}, {"clients", "2000"}});
   expect_same_command(test::given("strategy=responsive, pacer=no, max-interval=1m"));
+  expect_same_command(
+      test::given("rate=100, first-at-once=yes"));  // the default implies open arrivals
   expect_same_command({{"outage", "slow:3"}, {"outage-for", "0s"}});
   expect_same_command({{"outage-for", "30s"}, {"outage", "capacity:0.3"}});
   expect_same_command(

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -169,11 +170,192 @@ TEST(Hosts, AddUpToTheService) {
   EXPECT_GT(busy, 3);
 }
 
+// Hosts that do 1,000/s each, of which all requests wait for as long as it takes.
+std::string patient(const std::string& rate, const std::string& more) {
+  return "arrivals = open\nrate = " + rate +
+         "\nservice = workers\nworkers = 100\nservice-time = fixed:100ms\nbacklog = 1000000\nreplicas = 3\n"
+         "host-start = 60s\nstrategy = none\ntimeout = none\noutage-for = 0s\noutage-at = 60s\n" +
+         more;
+}
+
+// How many requests wait at the end of each interval of a run.
+std::vector<std::size_t> waiting_in(const HostsSeen& seen) {
+  std::vector<std::size_t> waiting;
+  for (const HostIntervals& each : seen.intervals) {
+    waiting.push_back(0);
+    for (const HostInterval& host : each) waiting.back() += host.waiting;
+  }
+  return waiting;
+}
+
+// The last interval in which more than a few requests waited ended then.
+Duration waits_until(const HostsSeen& seen) {
+  const std::vector<std::size_t> waiting = waiting_in(seen);
+  Duration last{0};
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] > 600) last = seen.times[i];
+  }
+  return last;
+}
+
+// One of three hosts is gone for a minute, and they are used to 90 %: 0.7 m x 60 s wait then, and go at 0.3 m a second.
+// In turn, the two survivors have all of it, and do only 0.1 m a second of it each.
+TEST(Hosts, RecoverFromARestart) {
+  for (const auto& [balance, time] : {std::pair{"least", 200s}, std::pair{"round-robin", 270s}}) {
+    HostsSeen seen;
+    const Summary summary =
+        run(patient("2700",
+                    "observe = 400s\nat = 60s restart host 1\nprobe = 30s:1s:3:port\n"
+                    "probe-does = restart\nbalance = ") +
+                balance + "\n",
+            1, &seen);
+    EXPECT_EQ(summary.hosts->sum(&HostInterval::killed), 0);
+    EXPECT_EQ(summary.hosts->hosts[0].restarts, 1);
+    // The drain's end hangs on arrivals that vary: its standard deviation is 3 s, and in turn 5 s.
+    EXPECT_NEAR(to_seconds(waits_until(seen)), to_seconds(60s + time), 15) << balance;
+  }
+}
+
+// The same with a probe that waits in the queue: it takes for dead what is only slow, and so on, for ever.
+TEST(Hosts, AreKilledByProbesThatWaitInTheQueue) {
+  HostsSeen seen;
+  const Summary summary = run(
+      patient("2700",
+              "observe = 1200s\nat = 60s restart host 1\nprobe = 30s:1s:3\nprobe-does = restart\n"
+              "balance = least\n"),
+      1, &seen);
+  for (const HostInterval& each : summary.hosts->hosts) EXPECT_GT(each.killed, 3);
+  // The wait is longer than a second from 3 s on (0.35 m a second), and the third probe fails 61 to 91 s later.
+  Duration first{0};
+  for (std::size_t i = 0; i < seen.times.size() && first == 0s; ++i) {
+    if (seen.intervals[i][1].killed + seen.intervals[i][2].killed > 0) first = seen.times[i];
+  }
+  EXPECT_GE(first, 60s + 64s);
+  EXPECT_LE(first, 60s + 94s + 5s);
+}
+
+// Each of three hosts is away for a minute, one after the other: at 2.1 m 0.1 m a second is too much, 18 m wait in the
+// end, and go at 0.9 m a second, in 20 s. In turn, of 3 m a host half goes to the first one, then of 7.5 m, which has
+// 11.25 m in the end and does 0.3 m a second of it. At 1.9 m nothing waits.
+TEST(Hosts, RestartOneAfterTheOther) {
+  for (const auto& [balance, time] : {std::pair{"least", 20.}, std::pair{"round-robin", 37.5}}) {
+    HostsSeen seen;
+    const Summary summary = run(
+        patient("2100", "observe = 300s\nat = 60s rolling-restart\nbalance = ") + balance + "\n", 1,
+        &seen);
+    EXPECT_EQ(summary.counts.failures(), 0);
+    for (const HostInterval& each : summary.hosts->hosts) EXPECT_EQ(each.restarts, 1);
+    // What comes in four minutes varies by 500, which take 2 s; an interval has 5 s.
+    EXPECT_NEAR(to_seconds(waits_until(seen)), 240 + time, 11) << balance;
+    const std::vector<std::size_t> waiting = waiting_in(seen);
+    EXPECT_NEAR(static_cast<double>(waiting[240 / 5 - 1]), 18'000, 2'000);
+  }
+  HostsSeen seen;
+  run(patient("1900", "observe = 300s\nat = 60s rolling-restart\nbalance = least\n"), 1, &seen);
+  const std::vector<std::size_t> waiting = waiting_in(seen);
+  EXPECT_LT(*std::max_element(waiting.begin(), waiting.end()), 600);
+}
+
+// A restart loses what waits instead: of the 6 m that came in the first minute half, then 4.5 m of 9 m; in turn the
+// third host has 6 m. Besides, a hundred that it serves each, at first 70.
+TEST(Hosts, LoseWhatWaitsIfTheyJustRestart) {
+  for (const auto& [balance, lost] :
+       {std::pair{"least", 7'500.}, std::pair{"round-robin", 9'000.}}) {
+    const Summary summary = run(
+        patient(
+            "2100",
+            "observe = 300s\nat = 60s restart host 1; 120s restart host 2; 180s restart host 3\n"
+            "balance = ") +
+        balance + "\n");
+    EXPECT_NEAR(static_cast<double>(summary.counts.errors), lost + 270, 1'000) << balance;
+  }
+}
+
+// What just started is slow at first: half of a host's capacity on the average.
+TEST(Hosts, WarmUp) {
+  HostsSeen seen;
+  run(patient("3500", "observe = 130s\nat = 60s restart\nhost-warm-up = 60s\nbalance = least\n"), 1,
+      &seen);
+  double ok = 0;
+  for (std::size_t i = 120 / 5; i < 180 / 5; ++i) {
+    for (const HostInterval& each : seen.intervals[i]) ok += static_cast<double>(each.ok);
+  }
+  EXPECT_NEAR(ok, 3'000 * 60 * .5, 3'000 * 60 * .02);
+}
+
+std::size_t hosts_up(const HostIntervals& hosts) {
+  return static_cast<std::size_t>(std::count_if(
+      hosts.begin(), hosts.end(), [](const auto& each) { return each.state == HostState::kUp; }));
+}
+
+// Six times the load that four hosts do at half of their capacity. What waits keeps all of them busy, so that there are
+// more hosts than are needed in the end.
+TEST(Hosts, FollowTheirUse) {
+  const std::string settings =
+      "arrivals = open\nrate = 400\nservice = workers\nworkers = 10\nservice-time = fixed:50ms\nreplicas = 4..40\n"
+      "strategy = none\ntimeout = none\noutage-for = 0s\noutage-at = 30s\nobserve = 100s\nat = 30.5s load 6\n"
+      "balance = least\n";
+  HostsSeen seen;
+  const Summary queue = run(settings + "backlog = 1000000\n", 1, &seen);
+  EXPECT_EQ(queue.hosts->first, 4);
+  std::vector<std::size_t> up;
+  for (const HostIntervals& each : seen.intervals) up.push_back(hosts_up(each));
+  EXPECT_THAT((std::vector{up[5], up[9], up[12], up[15]}),
+              ElementsAre(4, 8, 16, 32));  // at 30, 50, 65, 80 s
+  const Summary none = run(settings + "queue-length = 0\n");
+  EXPECT_NEAR(static_cast<double>(none.hosts->most), 24, 1);
+}
+
+// Nothing is lost of what a host has when it is to end, and it goes when it has nothing left.
+TEST(Hosts, EndWhereFewerAreEnough) {
+  HostsSeen seen;
+  const Summary summary = run(
+      "arrivals = open\nrate = 800\nservice = workers\nworkers = 10\nservice-time = 50ms\nreplicas = 2..20\n"
+      "replicas-down-after = 30s\nstrategy = none\ntimeout = none\noutage-for = 0s\noutage-at = 100s\n"
+      "at = 100s load 0.25\nobserve = 100s\nbalance = two\n",
+      1, &seen);
+  EXPECT_EQ(summary.counts.failures(), 0);
+  EXPECT_GE(summary.hosts->most, 8);
+  EXPECT_EQ(hosts_up(seen.intervals.back()), 2);
+}
+
+// A frozen host is found by its probe: it gets no traffic, or is killed, and there is another one at once.
+TEST(Hosts, AreFoundByTheirProbes) {
+  const std::string settings =
+      kHosts +
+      "rate = 300\nstrategy = none\ntimeout = 1s\noutage = freeze\noutage-replicas = 1\noutage-at = 60s\n"
+      "outage-for = 60s\nobserve = 30s\nprobe = 2s:1s:3\n";
+  // The third one fails 5 to 7 s after the beginning. A third of the requests goes there until then.
+  const Summary away = run(settings);
+  EXPECT_NEAR(static_cast<double>(away.counts.timed_out), 600, 140);
+  EXPECT_EQ(away.hosts->hosts[0].restarts, 0);
+  const Summary killed = run(settings + "probe-does = restart\n");
+  EXPECT_NEAR(static_cast<double>(killed.counts.failures()), 600, 140);
+  EXPECT_EQ(killed.hosts->hosts[0].killed, 1);
+}
+
+// A service of one host has a life, too.
+TEST(Hosts, MayBeOne) {
+  const Summary summary = run(
+      "arrivals = open\nrate = 100\nservice = workers\nworkers = 10\nservice-time = 50ms\nstrategy = none\n"
+      "host-start = 30s\noutage-for = 0s\noutage-at = 60s\nobserve = 60s\nat = 60s restart\n");
+  EXPECT_NEAR(static_cast<double>(summary.counts.errors), 3'000,
+              165);  // refused by nobody: there is no host
+}
+
 TEST(Hosts, RefuseWhatCannotBe) {
-  test::expect_refusals([](const std::string& text) { make_scenario(options_from(text), 1); },
-                        {{"replicas = 3\noutage-replicas = 4\n", "there are 3"},
-                         {"replicas = 3\nconnections = keep-alive\n", "kept connections"},
-                         {"replicas = 3\noutage = reconnect\n", "--outage=reconnect"}});
+  test::expect_refusals(
+      [](const std::string& text) { make_scenario(options_from(text), 1); },
+      {{"replicas = 3\noutage-replicas = 4\n", "there are 3"},
+       {"replicas = 4..3\nservice = workers\n", "the second number is the larger one"},
+       {"replicas = 4..30\nservice = curve\n", "the use of workers"},
+       {"replicas = 100001\n", "100000"},
+       {"probe = 10s:11s\n", "must not be longer than its period"},
+       {"replicas = 3\nat = 60s restart host 4\n", "there are 3 hosts"},
+       {"replicas = 3\nat = 60s restart 4 hosts\n", "there are 3 hosts"},
+       {"replicas = 3\nat = 60s restart now\n", "restart 2 hosts"},
+       {"replicas = 3\nconnections = keep-alive\n", "kept connections"},
+       {"replicas = 3\noutage = reconnect\n", "--outage=reconnect"}});
   EXPECT_THAT(text_of(unused_options(options_from("balance = least\neject = 5\n"))),
               HasSubstr("balance has no effect without --replicas"));
 }

@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::Each;
+using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 using Ended = Picker::Ended;
@@ -240,6 +241,45 @@ TEST(Picker, ReadsItsSettings) {
   HostSettings few = hosts(3, Balance::kRandom);
   few.outage_replicas = 4;
   EXPECT_THROW(check(few), std::invalid_argument);
+}
+
+using Health = Picker::Health;
+
+// What starts or ends gets nothing, not even in a panic. What fails its probe does then.
+TEST(Picker, LeavesOutWhatIsUnwellOrAway) {
+  HostSettings settings = hosts(4, Balance::kRoundRobin);
+  settings.panic = 0.5;
+  Picker picker(settings, 1, 0);
+  picker.set({}, 0, Health::kAway);
+  picker.set({}, 1, Health::kUnwell);
+  EXPECT_THAT(picks(picker, {}, 10),
+              UnorderedElementsAre(Pair(2, 5), Pair(3, 5)));  // two of three are well
+  picker.set({}, 2, Health::kUnwell);
+  EXPECT_THAT(picks(picker, {}, 9), UnorderedElementsAre(Pair(1, 3), Pair(2, 3), Pair(3, 3)));
+  picker.set({}, 1, Health::kUp);
+  EXPECT_THAT(picks(picker, {}, 10), UnorderedElementsAre(Pair(1, 5), Pair(3, 5)));
+  for (const Host host : {1u, 2u, 3u}) picker.set({}, host, Health::kAway);
+  EXPECT_EQ(picker.pick({}), Picker::kNone);
+}
+
+// A hundred processes that know 20 of 100 hosts each: a host is known to 20, with a variance of 100 x .2 x .8.
+TEST(Picker, KnowsSomeHostsByChance) {
+  constexpr int kProcesses = 100, kSeeds = 40;
+  HostSettings settings = hosts(100, Balance::kRoundRobin);
+  settings.picked_by = PickedBy::kClient;
+  settings.subset = 20;
+  double squares = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    std::map<Host, int> known;
+    for (std::uint64_t process = 0; process < kProcesses; ++process) {
+      Picker picker(settings, seed, process);
+      const auto all = picks(picker, {}, 20);
+      EXPECT_EQ(all.size(), 20);
+      for (const auto& [host, count] : all) ++known[host];
+    }
+    for (Host host = 0; host < 100; ++host) squares += (known[host] - 20) * (known[host] - 20);
+  }
+  EXPECT_NEAR(squares / (100 * kSeeds), 16, 1.2);  // three standard errors of 4,000 values
 }
 
 }  // namespace
