@@ -120,7 +120,10 @@ void Hosts::hang_up(TimePoint now, const Attempt& attempt) {
 }
 
 void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how) {
-  picker_of(attempt).ended(now, host_of_[attempt.client], how);
+  Picker& picker = picker_of(attempt);
+  const Host host = host_of_[attempt.client];
+  picker.ended(now, host, how);
+  if (how == Picker::Ended::kFailed && picker.is_out(now, host)) note_out(now, host);
 }
 
 void Hosts::note(TimePoint now, Host host) {
@@ -241,9 +244,9 @@ HostInterval Hosts::state(TimePoint now, Host host) const {
   const Life& life = lives_[host];
   constexpr std::array kStates{HostState::kUp, HostState::kStarting, HostState::kEnding,
                                HostState::kOff};
-  state.state = life.state == Life::State::kUp && !life.well
-                    ? HostState::kUnwell
-                    : kStates[static_cast<std::size_t>(life.state)];
+  state.state = kStates[static_cast<std::size_t>(life.state)];
+  if (life.state == Life::State::kUp && !life.well) state.state = HostState::kUnwell;
+  if (!server.awake()) state.state = HostState::kFrozen;
   state.frozen = !server.awake();
   state.concurrency = server.concurrency();
   if (const auto workers = server.workers()) {
@@ -295,7 +298,9 @@ std::optional<HostsResult> Hosts::result(TimePoint now) const {
       .by_load = settings_.balance == Balance::kLeast || settings_.balance == Balance::kTwo,
       .first = settings_.replicas,
       .most = most_up_,
-      .most_at = most_up_at_ - TimePoint{}};
+      .most_at = most_up_at_ - TimePoint{},
+      .killed_busy = killed_busy_,
+      .first_out = first_out_};
 }
 
 bool Hosts::awake() const {
@@ -354,6 +359,11 @@ void Hosts::take_turn(TimePoint now) {
                          settings_.life.probe.own_port && servers_[turn.host]->awake());
     case Turn::Kind::kProbesFailed:
       ++totals_[turn.host].killed;
+      note_out(now, turn.host);
+      if (const ServerNode& server = *servers_[turn.host];
+          server.awake() && !server.has_nothing_to_do()) {
+        ++killed_busy_;
+      }
       leave_traffic(now, turn.host);
       return end(now, turn.host);
     case Turn::Kind::kEnd:
@@ -413,7 +423,12 @@ void Hosts::leave_traffic(TimePoint now, Host host) {
   set_health(now, host, Picker::Health::kAway);
 }
 
+void Hosts::note_out(TimePoint now, Host host) {
+  if (!first_out_) first_out_.emplace(host, now - TimePoint{});
+}
+
 void Hosts::set_health(TimePoint now, Host host, Picker::Health health) {
+  if (health == Picker::Health::kUnwell) note_out(now, host);
   for (Picker& each : pickers_) each.set(now, host, health);
 }
 

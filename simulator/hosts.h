@@ -169,6 +169,7 @@ class Hosts final : public Target {
   void end(TimePoint now, Host host);
   // No pickers send to it any more, and it refuses connections. Its turns are void.
   void leave_traffic(TimePoint now, Host host);
+  void note_out(TimePoint now, Host host);
   void set_health(TimePoint now, Host host, Picker::Health health);
   void probe(TimePoint now, Host host);
   bool waits_for_probe(Host host, const Attempt& attempt) const {
@@ -213,6 +214,8 @@ class Hosts final : public Target {
   double busy_time_ = 0, worker_time_ = 0;  // since the autoscaler looked
   std::size_t busy_ = 0, workers_ = 0;      // of the hosts that are up
   TimePoint counted_until_{};
+  std::uint64_t killed_busy_ = 0;
+  std::optional<std::pair<std::size_t, Duration>> first_out_;
   std::size_t most_up_ = 0;
   TimePoint most_up_at_{};
 };

@@ -435,6 +435,11 @@ std::vector<Trial> hosts(const AskedRow& asked) {
   std::vector<Trial> trials;
   const HostSettings& hosts = asked.options.hosts;
   if (!hosts.many() || !has_outage(asked)) return trials;
+  if (Probe probe = hosts.life.probe; probe.on() && !probe.own_port) {
+    probe.own_port = true;
+    trials.push_back(winning(with(asked, {{"probe", to_string(probe)}}, {"if-own-port", {}})));
+  }
+  if (hosts.most() == 1) return trials;
   const bool by_load = hosts.balance == Balance::kLeast;
   trials.push_back(
       winning(with(asked, {{"balance", by_load ? "round-robin" : "least"}}, {"if-balance", {}})));

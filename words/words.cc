@@ -119,7 +119,13 @@ constexpr Row kRows[] = {
     Row{"figures-whole", "whole run"},
     Row{"run-hosts", "{hit} of {hosts} hosts got {share} of the attempts of the outage"},
     Row{"run-hosts-ejected",
-        "{hit} of {hosts} hosts got {share} of the attempts of the outage, and {count} ejection{s}"},
+        "{hit} of {hosts} hosts got {share} of the attempts of the outage: host {host} was out at {at} ({count} "
+        "ejection{s})"},
+    Row{"run-hosts-killed", "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all)"},
+    Row{"run-hosts-killed-busy",
+        "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all): {busy} times one that worked, but let the "
+        "probe wait for too long"},
+    Row{"run-hosts-scaled", "{first} hosts at first, {most} from {at} on"},
     Row{"run-hosts-sinkhole",
         "{hit} of {hosts} hosts got {share} of the attempts of the outage: what fails at once has the fewest under way"},
     Row{"run-died-first", "{node} died first, at {at}: {why}"},
@@ -298,6 +304,9 @@ constexpr Row kRows[] = {
     Row{"herd-without-room",
         "the load of {load}/s takes all that the service can do, {capacity}/s: clients that lost their connection find no "
         "room (--clients, --lambda)"},
+    Row{"probe-kills-slow",
+        "the probe waits in the queue: {failures} times with more than {waiting} requests before it, and a host that works "
+        "is restarted (--probe=...:port has a port of its own)"},
     Row{"hosts-left",
         "the other {left} of {hosts} hosts do {capacity}/s of the {load}/s: while the outage lasts, their queues grow"},
     Row{"job-in-step",
@@ -659,6 +668,7 @@ constexpr Row kRows[] = {
     Row{"if-one-less", "one host fewer"},
     Row{"if-other-host", "where a retry does not go to the same host"},
     Row{"if-own-connections", "not those of {processes} processes"},
+    Row{"if-own-port", "where the probe has a port of its own"},
     Row{"if-peak", "after a peak that has opened all connections of the pools"},
     Row{"if-pool-wait-apart", "where the timeout does not include the wait for a connection"},
     Row{"if-pool-wait-short", "where clients wait less long for a connection"},

@@ -123,19 +123,44 @@ RunAnswer answer_of(const Summary& summary) {
 
 namespace {
 
+// Who was killed by its probe, and how many hosts there were.
+void add_lives(Statements& all, const HostsResult& result) {
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  const std::uint64_t killed = result.sum(&HostInterval::killed);
+  if (killed > 0) {
+    const auto hosts = std::count_if(result.hosts.begin(), result.hosts.end(),
+                                     [](const HostInterval& each) { return each.killed > 0; });
+    all.push_back({result.killed_busy > 0 ? "run-hosts-killed-busy" : "run-hosts-killed",
+                   {{"count", number(killed)},
+                    {"busy", number(result.killed_busy)},
+                    {"hit", static_cast<double>(hosts)},
+                    {"hosts", number(result.hosts.size())},
+                    {"at", result.first_out->second}}});
+  }
+  if (result.most > result.first) {
+    all.push_back(
+        {"run-hosts-scaled",
+         {{"first", number(result.first)}, {"most", number(result.most)}, {"at", result.most_at}}});
+  }
+}
+
 // Where the attempts of an outage went that hit some of the hosts.
 std::optional<Statement> remark_of(const HostsResult& result) {
   constexpr double kMany = 1.5;  // times what would be theirs in turn
   const auto share = result.share_of_hit();
-  if (!share) return std::nullopt;
+  if (!share || result.hit >= result.hosts.size()) return std::nullopt;
   const auto hit = static_cast<double>(result.hit), all = static_cast<double>(result.hosts.size());
   const auto ejections = static_cast<double>(result.sum(&HostInterval::ejections));
   const bool draws = result.by_load && *share > kMany * hit / all;
-  return Statement{
-      draws           ? "run-hosts-sinkhole"
-      : ejections > 0 ? "run-hosts-ejected"
-                      : "run-hosts",
-      {{"hit", hit}, {"hosts", all}, {"share", ShareOf{*share}}, {"count", ejections}}};
+  Statement what{draws           ? "run-hosts-sinkhole"
+                 : ejections > 0 ? "run-hosts-ejected"
+                                 : "run-hosts",
+                 {{"hit", hit}, {"hosts", all}, {"share", ShareOf{*share}}, {"count", ejections}}};
+  if (result.first_out) {
+    what.values.push_back({"host", static_cast<double>(result.first_out->first + 1)});
+    what.values.push_back({"at", result.first_out->second});
+  }
+  return what;
 }
 
 }  // namespace
@@ -189,8 +214,9 @@ Statements remarks_of(const Summary& summary) {
     if (reconnect->all_back) what.values.push_back({"after", *reconnect->all_back});
     all.push_back(what);
   }
-  if (summary.hosts && summary.hosts->hit < summary.hosts->hosts.size()) {
+  if (summary.hosts) {
     if (auto of_hosts = remark_of(*summary.hosts)) all.push_back(*std::move(of_hosts));
+    add_lives(all, *summary.hosts);
   }
   if (summary.graph) {
     if (auto first = first_death(*summary.graph)) all.push_back(*std::move(first));

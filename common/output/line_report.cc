@@ -59,6 +59,30 @@ std::string value_text(const std::string& name, const Json& value) {
   return !is_rate && name.ends_with("_s") ? time_words(from_seconds(number)) : number_words(number);
 }
 
+// A row for each host.
+std::string hosts_text(const Json& hosts) {
+  static constexpr std::array kColumns{"host",   "state",  "attempts",  "attempts_in_outage",
+                                       "ok",     "failed", "ejections", "restarts",
+                                       "waiting"};
+  std::string text;
+  const auto add_row = [&text](const auto& cell_of) {
+    std::string line;
+    for (const std::string name : kColumns) {
+      const std::string cell = cell_of(name);
+      constexpr std::size_t kLeast = 9;
+      const std::size_t width =
+          2 + std::max({columns_of(figure_words(name)), columns_of(cell), kLeast});
+      line += std::string(width - columns_of(cell), ' ') + cell;
+    }
+    text += line + '\n';
+  };
+  if (!hosts.empty()) add_row([](const std::string& name) { return figure_words(name); });
+  for (const Json& host : hosts) {
+    add_row([&host](const std::string& name) { return value_text(name, host[name]); });
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string figures_text(const Summary& summary, const Style& style) {
@@ -67,7 +91,10 @@ std::string figures_text(const Summary& summary, const Style& style) {
   using Values = std::array<std::string, kWhole + 1>;
   std::vector<std::string> order;
   std::map<std::string, Values> rows;
-  const Json all = summary_json(summary).flatten();
+  Json nested = summary_json(summary);
+  const Json hosts = nested.value("hosts", Json::array());
+  nested.erase("hosts");
+  const Json all = nested.flatten();
   for (const auto& [pointer, value] : all.items()) {
     std::string name = pointer.substr(1);
     std::replace(name.begin(), name.end(), '/', '_');
@@ -128,7 +155,7 @@ std::string figures_text(const Summary& summary, const Style& style) {
     for (std::size_t i = 0; summary.phases && i < kWhole; ++i) put(values[i], kValue);
     text += values[kWhole] + '\n';
   }
-  return text;
+  return text + hosts_text(hosts);
 }
 
 }  // namespace retrystorm

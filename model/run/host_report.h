@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -15,12 +16,13 @@ namespace retrystorm {
 enum class HostState {
   kUp,
   kUnwell,  // its probe fails, so that it gets no traffic
+  kFrozen,
   kStarting,
   kEnding,  // it gets no more requests, and finishes those that it has
   kOff,     // not there, of those that an autoscaler may start
 };
-inline constexpr std::array<std::string_view, 5> kHostStateNames{"up", "unwell", "starting",
-                                                                 "ending", "off"};
+inline constexpr std::array<std::string_view, 6> kHostStateNames{"up",       "unwell", "frozen",
+                                                                 "starting", "ending", "off"};
 
 // One host, in some time. Hosts are numbered from 1, in their order.
 struct HostInterval {
@@ -49,6 +51,10 @@ struct HostsResult {
   std::size_t first = 0;  // hosts at the start
   std::size_t most = 0;   // hosts that were up at the same time
   Duration most_at{0};    // since when
+  std::uint64_t killed_busy =
+      0;  // by their probes, though they worked: those were in their queues for too long
+  // The first one that a picker has left out, from 0, and when.
+  std::optional<std::pair<std::size_t, Duration>> first_out{};
 
   std::uint64_t sum(std::uint64_t HostInterval::*count) const {
     std::uint64_t all = 0;

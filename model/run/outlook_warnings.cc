@@ -268,6 +268,19 @@ void warn_of_hosts(Outlook& outlook) {
     outlook.warnings.push_back(
         {"ejects-none", {{"share", ShareOf{hosts.eject.most}}, {"hosts", all}}});
   }
+  const HostLifeSettings& life = hosts.life;
+  if (life.probe.on() && !life.probe.own_port && life.probe_does == ProbeDoes::kRestart &&
+      outlook.input.service && outlook.service) {
+    // What a host can have waiting, and how much of it its probe is patient for.
+    const double patience = outlook.service->capacity / all * to_seconds(life.probe.timeout);
+    const double room = static_cast<double>(outlook.input.service->backlog) / all +
+                        static_cast<double>(outlook.input.service->workers.queue_length);
+    if (room > patience) {
+      outlook.warnings.push_back({"probe-kills-slow",
+                                  {{"waiting", std::ceil(patience)},
+                                   {"failures", static_cast<double>(life.probe.failures)}}});
+    }
+  }
   if (!outlook.input.outage_of_some || !outlook.service) return;
   const double left = all - static_cast<double>(hosts.hit());
   const double capacity = outlook.service->capacity * left / all;

@@ -13,7 +13,8 @@ Probe parse_probe(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts.size() > 4 || (parts.size() == 4 && parts[3] != "port")) {
-    throw std::invalid_argument(in_quotes(text) + " is not of the form EVERY:TIMEOUT:FAILURES[:port]");
+    throw std::invalid_argument(in_quotes(text) +
+                                " is not of the form EVERY:TIMEOUT:FAILURES[:port]");
   }
   constexpr Duration kLeast = std::chrono::milliseconds(1);
   constexpr std::uint64_t kMostFailures = 1'000;
@@ -21,7 +22,8 @@ Probe parse_probe(std::string_view text) {
   if (parts.size() > 1) probe.timeout = parse_duration(parts[1], kLeast);
   if (parts.size() > 2) probe.failures = parse_count(parts[2], 1, kMostFailures);
   if (probe.timeout > probe.every) {
-    throw std::invalid_argument(in_quotes(text) + ": a probe's timeout must not be longer than its period");
+    throw std::invalid_argument(in_quotes(text) +
+                                ": a probe's timeout must not be longer than its period");
   }
   return probe;
 }
@@ -41,10 +43,11 @@ void declare_options(OptionList& options, HostLifeSettings& settings) {
           [&settings](std::string_view text) { settings.probe = parse_probe(text); },
           [&settings] { return to_string(settings.probe); })
       .with_examples({"none", "10s:1s:3", "30s:1s:3", "2s:2s:3:port"});
-  options.choice("probe-does", settings.probe_does,
-                 {{"stop-traffic", ProbeDoes::kStopTraffic}, {"restart", ProbeDoes::kRestart}},
-                 "what happens after so many failed probes: no traffic until one succeeds (readiness), or a restart "
-                 "(liveness)");
+  options.choice(
+      "probe-does", settings.probe_does,
+      {{"stop-traffic", ProbeDoes::kStopTraffic}, {"restart", ProbeDoes::kRestart}},
+      "what happens after so many failed probes: no traffic until one succeeds (readiness), or a restart "
+      "(liveness)");
   options
       .duration("host-start", settings.start,
                 "how long a host that starts or restarts gets no traffic", Duration::zero())
@@ -54,8 +57,8 @@ void declare_options(OptionList& options, HostLifeSettings& settings) {
                 "how long its capacity then grows to what it should be", Duration::zero())
       .with_range("1s", "2m");
   options.number("replicas-target", settings.scaling.target,
-                 "with --replicas=FROM..TO: the share of busy workers that the autoscaler aims at", 0.01,
-                 1);
+                 "with --replicas=FROM..TO: the share of busy workers that the autoscaler aims at",
+                 0.01, 1);
   options.duration("replicas-every", settings.scaling.every, "how often it looks",
                    std::chrono::milliseconds(1));
   options.duration("replicas-down-after", settings.scaling.down_after,
@@ -75,8 +78,8 @@ void find_unused(UnusedOptions& unused, const HostLifeSettings& settings) {
 void check(const HostLifeSettings& settings, std::size_t replicas) {
   const std::size_t most = settings.scaling.most;
   if (settings.scaling.on() && most < replicas) {
-    throw std::invalid_argument("--replicas=" + std::to_string(replicas) + ".." + std::to_string(most) +
-                                ": the second number is the larger one");
+    throw std::invalid_argument("--replicas=" + std::to_string(replicas) + ".." +
+                                std::to_string(most) + ": the second number is the larger one");
   }
 }
 

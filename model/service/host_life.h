@@ -82,7 +82,8 @@ inline double warm_share(int step) {
 // Says how many hosts there should be. Has no clock. Times passed in never decrease.
 class HostScaler {
  public:
-  HostScaler(const ScalingSettings& settings, std::size_t least) : settings_(settings), least_(least) {}
+  HostScaler(const ScalingSettings& settings, std::size_t least)
+      : settings_(settings), least_(least) {}
 
   // Call it after each `every`. `up`: the hosts that take requests. `starting`: that will do so. `use`: how busy the
   // workers of those that are up were since the last call, 0 to 1.

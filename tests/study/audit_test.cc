@@ -169,7 +169,11 @@ const std::map<std::string, std::vector<std::string>>& others() {
                                                        "switch-after",    "replicas",
                                                        "picker",          "balance",
                                                        "retry-host",      "eject",
-                                                       "panic",           "outage-replicas"}}};
+                                                       "panic",           "outage-replicas",
+                                                       "subset",          "probe",
+                                                       "probe-does",      "host-start",
+                                                       "host-warm-up",    "replicas-target",
+                                                       "replicas-every",  "replicas-down-after"}}};
   return kOthers;
 }
 
