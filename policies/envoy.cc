@@ -1,11 +1,14 @@
 // Envoy: routes and clusters, anywhere in a bootstrap file, in a list of resources, in a config dump.
-// Sources: route_components.proto, circuit_breaker.proto, source/common/router/retry_state_impl.cc.
+// Sources: route_components.proto, circuit_breaker.proto, source/common/router/retry_state_impl.cc; of hosts cluster.proto,
+// outlier_detection.proto, source/common/upstream/outlier_detection_impl.cc (1.32; until 1.30 one host was ejected whatever
+// the share).
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"
+#include "model/service/picker.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/tree.h"
@@ -34,14 +37,33 @@ constexpr std::array kBudget{
     Field{"budget_interval", "budget-interval", duration}};
 constexpr Field kMaxRetries{"max_retries", "budget-min-concurrency", whole_number, "3"};
 
+// No number of picks (0) stands for one.
+std::string picks(std::string_view text) {
+  const std::string count = whole_number(text);
+  return "other:" + (count == "0" ? "1" : count);
+}
+constexpr Field kPicks{"host_selection_retry_max_attempts", "retry-host", picks, "other:1"};
+constexpr std::array kEjection{
+    Field{"consecutive_5xx", "failures", whole_number, "5"},
+    Field{"base_ejection_time", "base", positive_protobuf_duration, "30s"},
+    Field{"max_ejection_percent", "share", percent_as_share, "0.1"}};
+constexpr Field kPanic{"healthy_panic_threshold", "panic", percent_as_share, "0.5"};
+constexpr std::string_view kBalances = "ROUND_ROBIN=round-robin LEAST_REQUEST=two RANDOM=random";
+
 constexpr std::array kOthersOfRetry{
     not_simulated("rate_limited_retry_back_off", "waits that a header of the answer asks for"),
-    not_simulated("retry_host_predicate", "another host for a retry"),
     not_simulated("retry_priority", "another priority for a retry"),
     not_simulated("per_try_idle_timeout", "an attempt ends when nothing comes for this time")};
 constexpr std::array kOthersOfThresholds{not_simulated("max_connections", kOfPool),
                                          not_simulated("max_pending_requests", kOfPool)};
 constexpr Field kPerHost = not_simulated("per_host_thresholds", "connections to a single host");
+constexpr std::string_view kStatistics = "hosts that fail more than others are left out for a time";
+constexpr std::array kOthersOfEjection{
+    not_simulated("consecutive_gateway_failure", kOfSome),
+    not_simulated("consecutive_local_origin_failure", kOfSome),
+    not_simulated("enforcing_consecutive_5xx", "the chance that a host is left out"),
+    not_simulated("failure_percentage_threshold", kStatistics),
+    not_simulated("max_ejection_time", "the longest time that a host is left out; here 300 s")};
 
 const Node& field(const Node& node, std::string_view name) {
   return node.member(name, kNames);
@@ -72,7 +94,7 @@ class Reader {
     for (const Node& each : documents) find_clusters(each);
     for (const Node& each : documents) walk(each, {});
     if (file_.policies.empty()) {
-      for (const auto& [name, limits] : clusters_) read_cluster_alone(name, *limits);
+      for (const auto& [name, cluster] : clusters_) read_cluster_alone(name, cluster);
     }
     if (without_ > 0) {
       file_.note(Note::Level::kNote, kAssumed, 0,
@@ -83,6 +105,11 @@ class Reader {
   }
 
  private:
+  struct Cluster {
+    const Node* node = nullptr;
+    std::size_t hosts = 0;  // those of the first priority; 0: not known
+  };
+
   // What stands around a node.
   struct Around {
     std::string name{};                   // of the nearest thing with one
@@ -90,8 +117,17 @@ class Reader {
   };
 
   void find_clusters(const Node& node) {
-    const Node& limits = field(node, "circuit_breakers");
-    if (limits && node["name"].is_scalar()) clusters_.emplace(node["name"].text, &limits);
+    const bool is_cluster = field(node, "circuit_breakers") || field(node, "outlier_detection") ||
+                            field(node, "load_assignment") || field(node, "lb_policy");
+    if (is_cluster && node["name"].is_scalar()) {
+      Cluster cluster{&node};
+      for (const Node& each : field(node, "load_assignment")["endpoints"].items()) {
+        const Node& priority = each["priority"];
+        const bool first = !priority || priority.text == "0";
+        if (first) cluster.hosts += field(each, "lb_endpoints").items().size();
+      }
+      clusters_.emplace(node["name"].text, cluster);
+    }
     for (const Node& each : node.children) find_clusters(each);
   }
 
@@ -153,6 +189,13 @@ class Reader {
       const bool has_headers{field(retry, "retriable_headers")};
       add_conditions(policy, on.text, codes, on.line, has_headers);
     }
+    for (const Node& each : field(retry, "retry_host_predicate").items()) {
+      if (each["name"].text.ends_with("previous_hosts")) {
+        add_field(policy, kPicks, field(retry, kPicks.name), kProgram);
+      } else {
+        policy.not_modelled(each.line, "retry_host_predicate: another host for a retry");
+      }
+    }
     add_fields(policy, kOthersOfRetry, retry, kProgram, kNames);
     // It stands beside the retry policy.
     const Node& hedges = field(action, "hedge_policy");
@@ -193,7 +236,10 @@ class Reader {
     const std::string name = (cluster ? cluster : action["ClusterSpecifier>Cluster"]).text;
     if (!name.empty()) policy.hosts.push_back(host_of(name));
     if (const auto found = clusters_.find(name); found != clusters_.end()) {
-      return read_limits(policy, *found->second);
+      const auto& [node, hosts] = found->second;
+      read_hosts(policy, *node, hosts);
+      if (field(*node, "circuit_breakers"))
+        return read_limits(policy, field(*node, "circuit_breakers"));
     }
     policy.assume(
         "retry-budget", "envoy",
@@ -218,20 +264,46 @@ class Reader {
     add_field(policy, kPerHost, field(breakers, kPerHost.name), kProgram);
   }
 
-  void read_cluster_alone(const std::string& name, const Node& limits) {
+  static void read_hosts(Policy& policy, const Node& cluster, std::size_t hosts) {
+    set_replicas(policy, hosts, field(cluster, "load_assignment"));
+    add_balance(policy, field(cluster, "lb_policy"), kBalances);
+    const Node& outliers = field(cluster, "outlier_detection");
+    add_fields(policy, kOthersOfEjection, outliers, kProgram, kNames);
+    if (unwrapped(field(outliers, "enforcing_consecutive_5xx")).text != "0") {
+      add_ejection(policy, kEjection, outliers, kProgram, kNames);
+    }
+    const Node& rate = unwrapped(field(outliers, "enforcing_success_rate"));
+    if (outliers && rate.text != "0" && (hosts < 2 || hosts >= 5)) {
+      policy.not_modelled(outliers.line, "enforcing_success_rate: " + std::string(kStatistics) +
+                                             ", if there are 5 hosts of 100 requests in 10 s each");
+    }
+    if (policy.find("eject") == nullptr) return;
+    add_field(policy, kPanic, unwrapped(field(field(cluster, "common_lb_config"), kPanic.name)),
+              kProgram);
+    const Node& one = unwrapped(field(outliers, "always_eject_one_host"));
+    Ejection ejection = parse_ejection(policy.value("eject"));
+    if (one.text != "true" || hosts < 2 || ejection.most_out(hosts) > 0) return;
+    ejection.most = 1 / static_cast<double>(hosts);
+    policy.take("eject", to_string(ejection), one);
+  }
+
+  void read_cluster_alone(const std::string& name, const Cluster& cluster) {
+    const Node& breakers = field(*cluster.node, "circuit_breakers");
+    const Node& limits = breakers ? breakers : *cluster.node;
     Policy policy{.names = {"cluster " + shown(name)},
                   .line = limits.line,
                   .has_retries = false,
                   .hosts = {host_of(name)}};
     policy.assumed(limits.line,
                    "a cluster's limits: what is retried stands with its routes, in another file");
-    read_limits(policy, limits);
+    read_hosts(policy, *cluster.node, cluster.hosts);
+    if (breakers) read_limits(policy, breakers);
     file_.add(std::move(policy));
   }
 
   PolicyFile file_;
-  std::map<std::string, const Node*> clusters_;  // their circuit_breakers
-  std::size_t without_ = 0;                      // routes without a policy
+  std::map<std::string, Cluster> clusters_;
+  std::size_t without_ = 0;  // routes without a policy
 };
 
 bool is_envoy(const Node& node) {

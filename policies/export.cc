@@ -115,7 +115,7 @@ std::optional<Allowance> allowance_of(const BudgetSettings& budget) {
 
 // ---- gRPC ----
 
-std::string grpc(const WorkloadOptions& workload, const FileNames&) {
+std::string grpc(const WorkloadOptions& workload, const FileNames&, const HostSettings&) {
   const RetrySettings& retry = workload.retry;
   std::string text = "{\n  \"methodConfig\": [\n    {\n      \"name\": [{}]";
   if (retry.limit.has_deadline()) {
@@ -232,7 +232,43 @@ RetryConditions conditions_of(const RetryOn& wanted) {
   return conditions;
 }
 
-std::string envoy(const WorkloadOptions& workload, const FileNames& names) {
+// Where neither has the word, the nearest.
+std::string_view balance_word(Balance balance) {
+  return balance == Balance::kRandom       ? "RANDOM"
+         : balance == Balance::kRoundRobin ? "ROUND_ROBIN"
+                                           : "LEAST_REQUEST";
+}
+
+std::string whole_percent(double share) {
+  return print_number(std::round(100 * share));
+}
+
+std::string envoy_hosts(const HostSettings& hosts) {
+  if (!hosts.many()) return "";
+  std::string text = "  lb_policy: " + std::string(balance_word(hosts.balance)) + '\n';
+  if (!hosts.eject.on()) return text;
+  return text +
+         "  common_lb_config: {healthy_panic_threshold: {value: " + percent_text(hosts.panic) +
+         "}}\n  outlier_detection:\n    consecutive_5xx: " + std::to_string(hosts.eject.failures) +
+         "\n    base_ejection_time: " + in_seconds(hosts.eject.base) +
+         "\n    max_ejection_percent: " + whole_percent(hosts.eject.most) +
+         "\n    enforcing_success_rate: 0\n";
+}
+
+std::string istio_hosts(const HostSettings& hosts) {
+  if (!hosts.many()) return "";
+  std::string text =
+      "    loadBalancer: {simple: " + std::string(balance_word(hosts.balance)) + "}\n";
+  if (!hosts.eject.on()) return text;
+  return text + "    outlierDetection:\n      consecutive5xxErrors: " +
+         std::to_string(hosts.eject.failures) +
+         "\n      baseEjectionTime: " + brief_duration(hosts.eject.base) +
+         "\n      maxEjectionPercent: " + whole_percent(hosts.eject.most) +
+         "\n      minHealthPercent: " + whole_percent(hosts.panic) + '\n';
+}
+
+std::string envoy(const WorkloadOptions& workload, const FileNames& names,
+                  const HostSettings& hosts) {
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
   RetryConditions conditions = conditions_of(limit.retry_on);
@@ -248,11 +284,21 @@ std::string envoy(const WorkloadOptions& workload, const FileNames& names) {
     text += "        retriable_status_codes: [" + joined(conditions.codes, ", ") + "]\n";
   }
   text += try_timeout(workload, "        per_try_timeout", in_seconds);
+  if (const RetryHost& again = hosts.retry_host; hosts.many() && again != RetryHost()) {
+    constexpr std::size_t kUsual = 5;  // as Istio
+    text +=
+        "        retry_host_predicate:\n        - name: envoy.retry_host_predicates.previous_hosts\n"
+        "          typed_config:\n            \"@type\": type.googleapis.com/"
+        "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate\n"
+        "        host_selection_retry_max_attempts: " +
+        std::to_string(again.times > 0 ? again.times : kUsual) + '\n';
+  }
   text +=
       "        retry_back_off:\n          base_interval: " + in_seconds(base_of(retry.backoff)) +
       '\n';
   text += "          max_interval: " + in_seconds(longest_wait(retry)) + '\n';
-  text += "clusters:\n- name: " + names.service + "\n  circuit_breakers:\n    thresholds:\n";
+  text += "clusters:\n- name: " + names.service + '\n' + envoy_hosts(hosts) +
+          "  circuit_breakers:\n    thresholds:\n";
   const MeshLimits limits = limits_of(retry.process);
   text += "    - ";
   if (!limits.requests.empty()) text += "max_requests: " + limits.requests + "\n      ";
@@ -265,7 +311,8 @@ std::string envoy(const WorkloadOptions& workload, const FileNames& names) {
          "}, min_retry_concurrency: " + limits.minimum + "}\n";
 }
 
-std::string istio(const WorkloadOptions& workload, const FileNames& names) {
+std::string istio(const WorkloadOptions& workload, const FileNames& names,
+                  const HostSettings& hosts) {
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
   RetryConditions conditions = conditions_of(limit.retry_on);
@@ -283,6 +330,10 @@ std::string istio(const WorkloadOptions& workload, const FileNames& names) {
     text += "      retryOn: \"" + words +
             "\"\n      backoff: " + brief_duration(base_of(retry.backoff)) + '\n';
     text += try_timeout(workload, "      perTryTimeout", brief_duration);
+    // Without, Istio prefers hosts that were not tried.
+    if (hosts.many() && hosts.retry_host == RetryHost()) {
+      text += "      retryIgnorePreviousHosts: false\n";
+    }
   }
   const MeshLimits limits = limits_of(retry.process);
   std::string http, policy;
@@ -294,6 +345,7 @@ std::string istio(const WorkloadOptions& workload, const FileNames& names) {
     policy += "    retryBudget:\n      percent: " + percent_text(*limits.share) +
               "\n      minRetryConcurrency: " + limits.minimum + '\n';
   }
+  policy += istio_hosts(hosts);
   if (policy.empty()) return text;
   return text +
          "---\napiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: " +
@@ -314,7 +366,7 @@ std::string in_gateway_duration(Duration duration) {
   return text.empty() ? "0s" : text;
 }
 
-std::string envoy_gateway(const WorkloadOptions& workload, const FileNames&) {
+std::string envoy_gateway(const WorkloadOptions& workload, const FileNames&, const HostSettings&) {
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
   RetryConditions conditions = conditions_of(limit.retry_on);
@@ -356,7 +408,8 @@ std::string spring(Duration duration) {
   return std::to_string(duration / kMillisecond) + "ms";
 }
 
-std::string resilience4j(const WorkloadOptions& workload, const FileNames& names) {
+std::string resilience4j(const WorkloadOptions& workload, const FileNames& names,
+                         const HostSettings&) {
   const RetrySettings& retry = workload.retry;
   const BackoffSettings& backoff = retry.backoff;
   const bool grows = backoff.growth == Growth::kExponential;
@@ -404,7 +457,7 @@ std::string resilience4j(const WorkloadOptions& workload, const FileNames& names
 
 // ---- AWS ----
 
-std::string aws(const WorkloadOptions& workload, const FileNames&) {
+std::string aws(const WorkloadOptions& workload, const FileNames&, const HostSettings&) {
   const std::string& strategy = workload.retry.strategy;
   const char* mode = strategy.starts_with("aws-legacy")     ? "legacy"
                      : strategy.starts_with("aws-adaptive") ? "adaptive"
@@ -431,7 +484,7 @@ std::string in_timespan(Duration duration, Duration least) {
   return text;
 }
 
-std::string dotnet(const WorkloadOptions& workload, const FileNames&) {
+std::string dotnet(const WorkloadOptions& workload, const FileNames&, const HostSettings&) {
   using std::chrono::milliseconds;
   const RetrySettings& retry = workload.retry;
   const BackoffSettings& backoff = retry.backoff;
@@ -539,9 +592,9 @@ ExportFormat parse_export_format(std::string_view word) {
   return value_of_word(kFormats, word);
 }
 
-Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
-                       const FileNames& names) {
-  const std::string text = kWriters[static_cast<std::size_t>(format)](workload, names);
+Exported export_policy(const WorkloadOptions& workload, ExportFormat format, const FileNames& names,
+                       const HostSettings& hosts) {
+  const std::string text = kWriters[static_cast<std::size_t>(format)](workload, names, hosts);
   Exported exported{
       .text = names.flat ? flat_text(text, format) : text,
       .has_comments = format != ExportFormat::kGrpc && format != ExportFormat::kDotNet};
@@ -560,14 +613,22 @@ Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
         {"export-option", {{"option", option}, {"here", here}, {"there", there}}});
   };
   WorkloadOptions wanted = workload;
-  WorkloadOptions read = scenario_of(options_of(file.policies.front())).workload;
+  ScenarioOptions read_all = scenario_of(options_to_run(file.policies.front(), true));
+  WorkloadOptions& read = read_all.workload;
+  HostSettings wanted_hosts = hosts;
   OptionList wanted_list, read_list;
+  if (hosts.many()) {
+    declare_options(wanted_list, wanted_hosts);
+    declare_options(read_list, read_all.hosts);
+  }
   declare_options(wanted_list, wanted.retry);
   declare_options(read_list, read.retry);
   for (std::size_t i = 0; i < wanted_list.all().size(); ++i) {
     const Option& option = wanted_list.all()[i];
     const std::string here = option.get(), there = read_list.all()[i].get();
-    if (option.name == "strategy" || !option.same_as.empty() || here == there) continue;
+    if (!option.same_as.empty() || here == there) continue;
+    // Of those of hosts, these are not the file's to say.
+    if (is_among(option.name, "strategy replicas picker outage-replicas")) continue;
     differs(option.name, here, there);
     if (option.name == "retry-on" && exported.text.find("\"INTERNAL\"") != std::string::npos) {
       exported.differences.push_back({"export-internal"});

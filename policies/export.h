@@ -6,6 +6,7 @@
 
 #include "model/base/statement.h"
 #include "model/run/workload.h"
+#include "model/service/picker.h"
 #include "policies/policy.h"
 
 namespace retrystorm {
@@ -31,8 +32,9 @@ struct Exported {
   bool has_comments = true;  // may the format have comments (#)?
 };
 
-// The file, as near as the format comes. The differences are found by reading it back.
+// The file, as near as the format comes. The differences are found by reading it back. Of several hosts it has how
+// they are picked.
 Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
-                       const FileNames& names = {});
+                       const FileNames& names = {}, const HostSettings& hosts = {});
 
 }  // namespace retrystorm

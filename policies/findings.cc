@@ -43,7 +43,7 @@ std::vector<Duration> polly_waits(const BackoffSettings& settings, std::size_t r
 class Finder {
  public:
   explicit Finder(const Policy& policy)
-      : policy_(policy), workload_(scenario_of(options_of(policy)).workload), notes_(policy.notes) {
+      : policy_(policy), scenario_(scenario_of(options_of(policy))), notes_(policy.notes) {
     BackoffSettings plain = backoff_;
     if (!plain.jitter.is_growth()) plain.jitter = {};
     const std::size_t retries = std::min<std::size_t>(limit_.max_retries, kMostWaits);
@@ -54,8 +54,9 @@ class Finder {
   }
 
   std::vector<Note> find() {
-    find_short_timeouts();
-    if (limit_.max_retries > 0) {
+    find_ejections();
+    if (policy_.has_retries) find_short_timeouts();
+    if (policy_.has_retries && limit_.max_retries > 0) {
       find_time_of_all();
       find_attempts_that_never_begin();
       find_timeouts_not_retried();
@@ -93,6 +94,14 @@ class Finder {
       default:
         return {1, 1};
     }
+  }
+
+  // As the outlook of a run has it.
+  void find_ejections() {
+    const HostSettings& hosts = scenario_.hosts;
+    if (!hosts.many() || !hosts.eject.on() || hosts.eject.most_out(hosts.replicas) > 0) return;
+    warn("ejects-none", "eject",
+         {"ejects-none", {{"share", ShareOf{hosts.eject.most}}, {"hosts", count(hosts.replicas)}}});
   }
 
   // Hardly an answer comes over a network within so little: the unit may be wrong.
@@ -266,7 +275,8 @@ class Finder {
   }
 
   const Policy& policy_;
-  const WorkloadOptions workload_;
+  const ScenarioOptions scenario_;
+  const WorkloadOptions& workload_ = scenario_.workload;
   const LimitSettings& limit_ = workload_.retry.limit;
   const BackoffSettings& backoff_ = workload_.retry.backoff;
   std::vector<Duration> waits_;  // without jitter
@@ -285,7 +295,7 @@ double attempts_of(const Policy& policy) {
 }  // namespace
 
 std::vector<Note> findings_of(const Policy& policy) {
-  if (policy.refused || !policy.has_retries) return policy.notes;
+  if (policy.refused) return policy.notes;
   return Finder(policy).find();
 }
 

@@ -217,6 +217,9 @@ class Reader {
                         std::string(by_.deadline));
     }
     settle_timeouts(policy, by_.name, "the timeout of a try", "that of the request");
+    if (by_.name == kUnknown.name) return;
+    // Envoy Gateway: buildRetryPolicy in internal/xds/translator/route.go; Istio: see there.
+    policy.assume("retry-host", "other:5", "hosts are preferred that were not tried");
   }
 
   void read_retry(Policy& policy, const Node& retry) {

@@ -1,5 +1,6 @@
-// gRPC service config: grpc-proto service_config.proto, proposal A6, grpc-go and grpc-java; and the
-// files of the same form that Google's client generators (GAPIC) read in a way of their own.
+// gRPC service config: grpc-proto service_config.proto, proposals A6, A48 (least request: of two) and A50 (outliers, which
+// are those whose share of failures is great, not those that fail so often in a row), grpc-go and grpc-java; and the files
+// of the same form that Google's client generators (GAPIC) read in a way of their own.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 
 #include "model/base/text.h"
+#include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/values.h"
 
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::string_view kChannel = "gRPC channels";
 constexpr std::size_t kMostAttempts = 5;
+constexpr std::string_view kBalances = "round_robin=round-robin least_request_experimental=two";
 
 std::string factor(std::string_view text) {
   const std::string number = plain_share(text);
@@ -158,7 +161,24 @@ class Reader {
     if (const Node& wait = method["waitForReady"]; wait.text == "true") {
       policy.not_modelled(wait.line, "waitForReady: a request waits for a connection");
     }
+    if (!gapic_) {
+      policy.assume("picker", "client", "each channel picks by itself");
+      read_balance(policy, config_["loadBalancingConfig"]);
+    }
     file_.add(std::move(policy));
+  }
+
+  // The first of a list of policies, each of which is a map in a map by its name.
+  static void read_balance(Policy& policy, const Node& list) {
+    if (list.items().empty() || list.children.front().children.empty()) return;
+    const Node& first = list.children.front().children.front();
+    if (!first.name.starts_with("outlier_detection")) {
+      return add_balance(policy, scalar_node(list.name, first.name, first.line), kBalances);
+    }
+    policy.not_modelled(first.line, shown(first.name) +
+                                        ": hosts are left out for a time by their share of "
+                                        "failures");
+    read_balance(policy, first.first_of({"childPolicy", "child_policy"}));
   }
 
   void read_hedging(Policy& policy, const Node& hedging) {

@@ -1,7 +1,10 @@
 // HAProxy: the backends of a configuration, with what they inherit.
-// Sources: HAProxy's configuration.txt, src/backend.c, src/proxy.c, include/haproxy/defaults.h.
+// Sources: HAProxy's configuration.txt (of hosts: 2.6), src/backend.c, src/proxy.c, include/haproxy/defaults.h. With
+// redispatch only the last retry goes elsewhere, but where any server will do (by turns or at random) each does, without a
+// wait (stream_choose_redispatch in include/haproxy/stream.h).
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -41,11 +44,17 @@ constexpr std::string_view kWords =
     "all-retryable-errors=transport+timeout+500+502+503+504 401=401 403=403 404=404 408=408 "
     "421=421 425=425 429=429 500=500 501=501 502=502 503=503 504=504";
 
+// By the number of connections; of random servers two are compared unless it says another number.
+constexpr std::string_view kBalances =
+    "roundrobin=round-robin static-rr=round-robin leastconn=least random=two random(1)=random "
+    "random(2)=two";
+
 struct Section {
   std::string kind{}, name{};
   std::size_t line = 0;
-  std::size_t servers = 0;
-  Nodes settings{};  // by their words
+  std::size_t servers = 0;  // its lines
+  std::size_t hosts = 0;    // with those of templates, without backups
+  Nodes settings{};         // by their words
 };
 
 // Words, until a comment. What is beyond 64 words or 300 bytes is left out: HAProxy refuses more words (MAX_LINE_ARGS),
@@ -66,6 +75,18 @@ std::vector<std::string> words_of(std::string_view line) {
   }
   if (!word.empty()) words.push_back(std::move(word));
   return words;
+}
+
+// Those of a line `server` or `server-template NAME COUNT|FIRST-LAST`.
+std::size_t hosts_of(const std::vector<std::string>& words) {
+  const auto has = [&words](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (has("backup") || has("disabled")) return 0;
+  if (words[0] == "server" || words.size() < 3) return 1;
+  const std::size_t first = std::strtoul(words[2].c_str(), nullptr, 10), dash = words[2].find('-');
+  if (dash == std::string::npos) return first;
+  return std::strtoul(words[2].c_str() + dash + 1, nullptr, 10) + 1 - first;
 }
 
 constexpr std::string_view kSections = "global defaults frontend backend listen";
@@ -93,7 +114,10 @@ std::vector<Section> sections_of(std::string_view text) {
     }
     if (sections.empty()) return;
     Section& section = sections.back();
-    if (words[0] == "server" || words[0] == "server-template") ++section.servers;
+    if (words[0] == "server" || words[0] == "server-template") {
+      ++section.servers;
+      section.hosts += hosts_of(words);
+    }
     const bool no = words[0] == "no";
     std::size_t at = no ? 1 : 0;
     if (at >= words.size()) return;
@@ -105,9 +129,10 @@ std::vector<Section> sections_of(std::string_view text) {
       return;
     }
     // Each section has a copy of what it inherits, so only of what is read.
-    static constexpr std::array<std::string_view, 8> kRead{
+    static constexpr std::array<std::string_view, 9> kRead{
         "retries",         "retry-on",       "mode",          "option redispatch",
-        "timeout connect", "timeout server", "timeout queue", "http-request disable-l7-retry"};
+        "timeout connect", "timeout server", "timeout queue", "http-request disable-l7-retry",
+        "balance"};
     if (std::find(kRead.begin(), kRead.end(), name) == kRead.end()) return;
     std::string value;
     for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
@@ -141,7 +166,16 @@ Policy policy_of(const Section& section) {
   if (!setting("timeout server")) note_no_deadline(policy, "timeout server is not given");
   add_conditions(policy, section.settings);
   policy.assume("retry-budget", "none", "HAProxy has no limit on all retries together");
-  if (const Node& other = setting("option redispatch")) {
+  set_replicas(policy, section.hosts, scalar_node("server", "", section.line));
+  const Node &other = setting("option redispatch"), &balance = setting("balance");
+  add_balance(policy, balance, kBalances);
+  const bool redispatches = other && other.text != "0";
+  if (redispatches && section.hosts > 1 &&
+      (!balance || is_among(policy.value("balance"), "round-robin random two"))) {
+    policy.set("retry-host", "other", other.line, "option redispatch: another server, at once");
+    policy.set("growth", "none", other.line, "option redispatch: another server, at once");
+    policy.remove("backoff-base");
+  } else if (redispatches) {
     policy.not_modelled(other.line,
                         "option redispatch: the last retry goes to another server, at once");
   } else if (section.servers > 1 && policy.find("max-retries") &&

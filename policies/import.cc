@@ -3,6 +3,7 @@
 
 #include "common/exit_code.h"
 #include "model/base/text.h"
+#include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/tree.h"
 #include "policies/values.h"
@@ -152,7 +153,9 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
   for (const auto& together : kTogether) {
     PolicyFile file;
     for (const auto read : together) join(file, read(documents, as));
-    if (!file.kind.empty()) return file;
+    if (file.kind.empty()) continue;
+    add_workloads(file, documents);
+    return file;
   }
   refuse_unknown(text);
 }

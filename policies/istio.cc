@@ -1,6 +1,7 @@
 // Istio: VirtualService and DestinationRule, beside whatever else is in the file.
 // Sources: istio/api virtual_service.proto, destination_rule.proto; istio pilot 1.32 (retry.go,
-// cluster_traffic_policy.go, validation.go).
+// cluster_traffic_policy.go, validation.go). A retry is picked again up to 5 times while its host was tried before, unless
+// hosts are picked by a hash (retry.go). Since 1.14 two hosts are compared (LEAST_REQUEST).
 #include <algorithm>
 #include <array>
 #include <map>
@@ -41,8 +42,19 @@ constexpr Field kMaxRetries{"maxRetries", "budget-min-concurrency", whole_number
 constexpr Field kPending =
     not_simulated("http1MaxPendingRequests", "how many requests wait for a connection");
 constexpr Field kConnections = not_simulated("maxConnections", kOfPool);
-constexpr Field kOutliers =
-    not_simulated("outlierDetection", "hosts that fail are left out for a time");
+
+// Nothing (0) stands for the default.
+std::string percent_or_ten(std::string_view text) {
+  return text == "0" ? "0.1" : percent_as_share(text);
+}
+constexpr std::array kEjection{Field{"consecutive5xxErrors", "failures", whole_number, "5"},
+                               Field{"baseEjectionTime", "base", wait, "30s"},
+                               Field{"maxEjectionPercent", "share", percent_or_ten, "0.1"}};
+constexpr std::array kHealth{Field{"minHealthPercent", "panic", percent_as_share},
+                             not_simulated("consecutiveGatewayErrors", kOfSome),
+                             not_simulated("consecutiveLocalOriginFailures", kOfSome)};
+constexpr std::string_view kBalances =
+    "ROUND_ROBIN=round-robin LEAST_REQUEST=two LEAST_CONN=two UNSPECIFIED=two RANDOM=random";
 
 // A rule's host and what it says about connections to it.
 struct Rule {
@@ -99,8 +111,8 @@ void read_budget(Policy& policy, const Node& budget, bool has_pool) {
   }
 }
 
-// The parts of a trafficPolicy. A subset's (`own`) replaces the rule's.
-void read_traffic(Policy& policy, const Node& own, const Node& rules) {
+// The parts of a trafficPolicy. A subset's (`own`) replaces the rule's. Returns whether hosts are picked by a hash.
+bool read_traffic(Policy& policy, const Node& own, const Node& rules) {
   const auto part = [&](std::string_view name) -> const Node& {
     return own[name] ? own[name] : rules[name];
   };
@@ -113,12 +125,17 @@ void read_traffic(Policy& policy, const Node& own, const Node& rules) {
   add_concurrency(policy, pool["http>http2MaxRequests"]);
   add_field(policy, kPending, pool["http"][kPending.name], kProgram);
   add_field(policy, kConnections, pool["tcp"][kConnections.name], kProgram);
-  const Node& outliers = part(kOutliers.name);
-  add_field(policy, kOutliers, outliers, kProgram);
+  const Node& outliers = part("outlierDetection");
+  add_ejection(policy, kEjection, outliers, kProgram);
+  add_fields(policy, kHealth, outliers, kProgram);
   if (const Node& old = outliers["consecutiveErrors"]) {
     policy.warn(kNoEffect, old.line,
                 "consecutiveErrors was removed: the field is consecutive5xxErrors");
   }
+  const Node &balancer = part("loadBalancer"), &hash = balancer["consistentHash"];
+  policy.assume("balance", "two", "LEAST_REQUEST is the default of Istio");
+  add_balance(policy, hash ? hash : balancer["simple"], kBalances);
+  return static_cast<bool>(hash);
 }
 
 class Reader {
@@ -203,15 +220,23 @@ class Reader {
                   "while a fault is injected on a route, its retries and timeouts do not hold");
     }
     for (const Node& each : route["match"].items()) check_method(policy, each["method>exact"]);
+    if (policy.layer == "mesh") policy.assume("picker", "client", "each sidecar picks by itself");
+    bool hashed = false;
     if (const auto rule = rules_.find(first); rule != rules_.end()) {
       const Node& to = destinations.children.empty() ? kNowhere : destinations.children.front();
       const auto own = rule->second.subsets.find(to["destination>subset"].brief());
-      read_traffic(policy, own == rule->second.subsets.end() ? kNowhere : *own->second,
-                   (*rule->second.object)["spec>trafficPolicy"]);
+      hashed = read_traffic(policy, own == rule->second.subsets.end() ? kNowhere : *own->second,
+                            (*rule->second.object)["spec>trafficPolicy"]);
     } else {
       policy.assume(
           "retry-budget", "none",
           "no DestinationRule for its host is in the file: Istio has no limit on retries");
+      policy.assume("balance", "two", "LEAST_REQUEST is the default of Istio");
+    }
+    const Node& others = retries["retryIgnorePreviousHosts"];
+    if (policy.value("max-retries") != "0" && (others ? is_true(others.text) : !hashed)) {
+      policy.set("retry-host", "other:5", others.line,
+                 others ? field_text(others) : "Istio prefers hosts that were not tried");
     }
     file_.add(std::move(policy));
   }

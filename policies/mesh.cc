@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -211,6 +212,70 @@ void set_envoy_budget(Policy& policy, const Node& budget, const Node& most, cons
   const Node& number = unwrapped(most);
   if (number.text == kNoLimit) return policy.take("retry-budget", "none", number, ", no limit");
   add_field(policy, field, number, program);
+}
+
+void set_replicas(Policy& policy, std::size_t hosts, const Node& from) {
+  if (hosts < 2) return;
+  policy.set("replicas", std::to_string(hosts), from.line,
+             (from.name.empty() ? "the workloads of its Service" : shown(from.name)) + ": " +
+                 std::to_string(hosts) + " hosts");
+}
+
+void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
+  static constexpr Field kReplicas{"replicas", "replicas", whole_number, "1"};
+  std::map<std::string, const Node*> services;  // by host
+  std::vector<const Node*> workloads;
+  for (const Node* each : objects_of(documents)) {
+    const bool runs =
+        is_object(*each, "apps/", "Deployment") || is_object(*each, "apps/", "StatefulSet");
+    if (runs) workloads.push_back(each);
+    if (!is_object(*each, "v1", "Service")) continue;
+    services[shown(full_host((*each)["metadata>name"].brief(), *each))] = each;
+  }
+  constexpr std::size_t kMostPairs = 4'000'000;  // in a larger file nothing is looked for
+  if (file.policies.size() * workloads.size() > kMostPairs) return;
+  for (Policy& policy : file.policies) {
+    const auto service =
+        policy.hosts.empty() ? services.end() : services.find(policy.hosts.front());
+    if (service == services.end()) continue;
+    const auto& selector = (*service->second)["spec>selector"].children;
+    std::size_t hosts = 0;
+    for (const Node* each : workloads) {
+      const Node& labels = (*each)["spec>template>metadata>labels"];
+      const bool selects = std::all_of(selector.begin(), selector.end(), [&](const Node& label) {
+        return labels.member(label.name, NameCase::kExact).text == label.text;
+      });
+      if (!selects || selector.empty() || namespace_of(*service->second) != namespace_of(*each))
+        continue;
+      Policy read;
+      add_field(read, kReplicas, (*each)["spec>replicas"], "Kubernetes");
+      if (!read.refused) hosts += std::stoul(read.value(kReplicas.option));
+    }
+    set_replicas(policy, hosts, *service->second);
+  }
+}
+
+void add_balance(Policy& policy, const Node& word, std::string_view table) {
+  if (!word) return;
+  if (const auto balance = meaning_of(word.text, table)) {
+    return policy.take("balance", std::string(*balance), word);
+  }
+  policy.remove("balance");
+  policy.not_modelled(word.line, field_text(word) + ": hosts that are picked so");
+}
+
+void add_ejection(Policy& policy, std::span<const Field> parts, const Node& from,
+                  std::string_view program, NameCase name_case) {
+  if (!from.is_map()) return;
+  Policy read;
+  std::string value;
+  for (const Field& each : parts) {
+    add_field(read, each, unwrapped(from.member(each.name, name_case)), program);
+    append(value, read.value(each.option), ":");
+  }
+  read.settings.clear();
+  if (!read.refused && !value.starts_with("0:")) read.take("eject", value, from);
+  policy.add(read);
 }
 
 void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,

@@ -11,6 +11,7 @@
 namespace retrystorm {
 
 inline constexpr std::string_view kOfPool = "a limit of the connection pool";
+inline constexpr std::string_view kOfSome = "hosts that are left out for some failures only";
 
 // A wrapped number of protobuf is written as the number; Go's dumps write {"value": 2}.
 const Node& unwrapped(const Node& node);
@@ -53,6 +54,19 @@ void add_concurrency(Policy& policy, const Node& limit);
 // `field`) has no effect; that may be no limit. Either may be none.
 void set_envoy_budget(Policy& policy, const Node& budget, const Node& most, const Field& field,
                       std::string_view program, std::string_view source);
+
+// How many hosts there are, if there are several: one may be a name of many.
+void set_replicas(Policy& policy, std::size_t hosts, const Node& from);
+
+// How many hosts the Services of policies have in Kubernetes: those of the Deployments and StatefulSets that they select.
+void add_workloads(PolicyFile& file, const std::vector<Node>& documents);
+
+// How a host is picked, by a table of words: "RANDOM=random". Another word is noted as not modelled. It may be none.
+void add_balance(Policy& policy, const Node& word, std::string_view table);
+
+// --eject, of fields for its failures, time and share. No failures: off. `from` may be none.
+void add_ejection(Policy& policy, std::span<const Field> parts, const Node& from,
+                  std::string_view program, NameCase name_case = NameCase::kExact);
 
 // The fields of such a share. A percentage below 1 was probably meant as a share.
 void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,

@@ -1,5 +1,7 @@
 // NGINX: where requests go on to (proxy_pass and its like), and an Ingress of its controller.
-// Sources: nginx ngx_http_upstream.c, ngx_http_proxy_module.c and their pages; ingress-nginx (annotations).
+// Sources: nginx ngx_http_upstream.c, ngx_http_proxy_module.c, ngx_http_upstream_module.c and their pages;
+// ingress-nginx (annotations). Tried with 1.22: while all servers of an upstream are out, requests get 502 at once, so
+// there is no panic.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -29,6 +31,11 @@ constexpr std::string_view kTimeLimit = "proxy_next_upstream_timeout";
 constexpr std::string_view kWords =
     "error=transport timeout=timeout invalid_header= http_500=500 http_502=502 http_503=503 "
     "http_504=504 http_403=403 http_404=404 http_429=429 updating= non_idempotent=- =-";
+
+// The directives of an upstream that say how a server is picked.
+constexpr std::string_view kBalances =
+    "least_conn=least random=random random_two=two random_two_least_conn=two";
+constexpr std::string_view kOtherBalances = "hash ip_hash least_time sticky";
 
 // Reads directives into a tree: a block is a list, its arguments are its text.
 class Parser {
@@ -195,6 +202,51 @@ void read_settings(Policy& policy, const Nodes& all, std::size_t servers, const 
   settle_time_limit(policy, node_in(all, kTimeLimit));
 }
 
+struct Upstream {
+  std::size_t servers = 0;
+  Policy hosts{};  // how a server is picked, if there are several: one is never out
+};
+
+Upstream upstream_of(const Node& block) {
+  // Of the first server, for all.
+  std::string fails = "1", time_out = "10s";
+  std::size_t hosts = 0, line = 0;
+  Upstream upstream;
+  Policy& policy = upstream.hosts;
+  for (const Node& each : block.children) {
+    std::string name = each.name;
+    if (name == "random" && !each.text.empty()) append(name, each.text, "_");
+    std::replace(name.begin(), name.end(), ' ', '_');
+    if (is_among(each.name, kOtherBalances) || meaning_of(name, kBalances)) {
+      add_balance(policy, scalar_node("upstream", name, each.line), kBalances);
+    }
+    if (each.name != "server" || is_among("down", each.text)) continue;
+    ++upstream.servers;
+    if (is_among("backup", each.text) || ++hosts > 1) continue;
+    line = each.line;
+    for (const std::string_view word : parts_of(each.text, ' ')) {
+      const std::string value(word.substr(word.find('=') + 1));
+      if (word.starts_with("max_fails=")) fails = value;
+      if (word.starts_with("fail_timeout=")) time_out = value;
+    }
+  }
+  if (hosts < 2) return {.servers = upstream.servers};
+  set_replicas(policy, hosts, scalar_node("upstream " + shown(block.text), "", line));
+  policy.assume("retry-host", "other", "each server is tried once");
+  if (fails == "0") return upstream;
+  try {
+    policy.set("eject", whole_number(fails) + ':' + as_option<time>(time_out) + ":1", line,
+               "max_fails=" + shown(fails) + " fail_timeout=" + shown(time_out));
+    policy.not_modelled(
+        line,
+        "max_fails: counts failures within fail_timeout that proxy_next_upstream has, and each time "
+        "out is as long; here in a row, each failure, and longer each time");
+  } catch (const std::invalid_argument& error) {
+    policy.refuse(line, shown(error.what()));
+  }
+  return upstream;
+}
+
 // The modules that pass requests on, and what is read of each.
 constexpr std::string_view kModules = "proxy_ grpc_ fastcgi_ uwsgi_ scgi_";
 constexpr std::string_view kRead =
@@ -214,10 +266,7 @@ class Reader {
   void find_upstreams(const Node& block) {
     for (const Node& each : block.children) {
       if (each.name == "upstream") {
-        upstreams_[each.text] = static_cast<std::size_t>(
-            std::count_if(each.children.begin(), each.children.end(), [](const Node& one) {
-              return one.name == "server" && one.text.find(" down") == one.text.npos;
-            }));
+        upstreams_[each.text] = upstream_of(each);
       }
       find_upstreams(each);
     }
@@ -265,9 +314,12 @@ class Reader {
                   .hosts = {shown(host)}};
     const auto upstream = upstreams_.find(host);
     if (upstream != upstreams_.end()) {
-      read_settings(policy, own, upstream->second,
-                    "upstream " + shown(host) + " has " + std::to_string(upstream->second) +
+      const auto& [servers, hosts] = upstream->second;
+      read_settings(policy, own, servers,
+                    "upstream " + shown(host) + " has " + std::to_string(servers) +
                         " servers, each of which is tried once");
+      policy.add(hosts);
+      if (policy.value("max-retries") == "0") policy.remove("retry-host");
     } else {
       read_settings(policy, own, 0, shown(host) + " is no upstream of the file");
     }
@@ -275,7 +327,7 @@ class Reader {
   }
 
   PolicyFile file_;
-  std::map<std::string, std::size_t> upstreams_;  // their servers
+  std::map<std::string, Upstream> upstreams_;
 };
 
 Nodes annotations_of(const Node& object) {

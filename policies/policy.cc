@@ -27,6 +27,7 @@ void drop_what_has_no_effect(Policy& policy) {
       reason = why;
     });
     if (refused.empty()) {
+      scenario.hosts.replicas = std::max<std::size_t>(scenario.hosts.replicas, 2);
       const UnusedOptions unused = unused_options(scenario);
       const auto first = std::find_if(unused.begin(), unused.end(), [&](const auto& each) {
         return policy.find(each.first) != nullptr;
@@ -42,6 +43,23 @@ void drop_what_has_no_effect(Policy& policy) {
   }
 }
 
+bool is_of_hosts(std::string_view option) {
+  HostSettings none;
+  OptionList list;
+  declare_options(list, none);
+  return list.find(option) != nullptr;
+}
+
+// Sets those apart that say how hosts are picked, if it is not known how many there are.
+void set_hosts_apart(Policy& policy) {
+  if (policy.find("replicas") != nullptr) return;
+  const auto rest =
+      std::stable_partition(policy.settings.begin(), policy.settings.end(),
+                            [](const Setting& each) { return !is_of_hosts(each.option); });
+  policy.of_hosts.assign(rest, policy.settings.end());
+  policy.settings.erase(rest, policy.settings.end());
+}
+
 // What the policy says, without its lines: the same text for policies that are equal.
 std::string content_of(const Policy& policy) {
   std::string text;
@@ -49,9 +67,11 @@ std::string content_of(const Policy& policy) {
   add(policy.refused ? "refused" : "");
   add(policy.has_retries ? "" : "limits");
   add(policy.layer);
-  for (const Setting& each : policy.settings) {
-    add(each.option);
-    add(each.value);
+  for (const auto* settings : {&policy.settings, &policy.of_hosts}) {
+    for (const Setting& each : *settings) {
+      add(each.option);
+      add(each.value);
+    }
   }
   for (const Note& each : policy.notes) {
     add(std::to_string(static_cast<int>(each.level)));
@@ -166,6 +186,12 @@ const Setting* Policy::find(std::string_view option) const {
   return nullptr;
 }
 
+void Policy::add(const Policy& part) {
+  for (const Setting& each : part.settings) set(each.option, each.value, each.line, each.source);
+  for (const Note& each : part.notes) note(each.level, each.rule, each.line, each.text);
+  refused |= part.refused;
+}
+
 void Policy::remove(std::string_view option) {
   std::erase_if(settings, [option](const Setting& each) { return each.option == option; });
 }
@@ -265,6 +291,15 @@ NamedOptions options_of(const Policy& policy) {
   return options;
 }
 
+NamedOptions options_to_run(const Policy& policy, bool several) {
+  NamedOptions options = options_of(policy);
+  for (const Setting& each : policy.of_hosts) options[each.option] = each.value;
+  std::erase_if(options, [several](const auto& each) {
+    return each.first == "replicas" || (!several && is_of_hosts(each.first));
+  });
+  return options;
+}
+
 void check_count(std::size_t policies) {
   if (policies == kMostPolicies) refuse_so_many(std::to_string(kMostPolicies) + " policies");
 }
@@ -287,6 +322,7 @@ void finish(PolicyFile& file) {
   }
   for (Policy& each : file.policies) {
     if (!each.refused) drop_what_has_no_effect(each);
+    set_hosts_apart(each);
   }
   fold(file.policies);  // some may be equal only now
 }
@@ -315,6 +351,13 @@ std::string settings_text(const PolicyFile& file, const Policy& policy, std::str
   for (const Setting& each : policy.settings) {
     add_comment(text, at_line(each.line) + each.source);
     text += each.option + " = " + each.value + '\n';
+  }
+  if (!policy.of_hosts.empty()) {
+    add_comment(text, "how many hosts there are is not in the file; with --replicas:");
+  }
+  for (const Setting& each : policy.of_hosts) {
+    add_comment(text, at_line(each.line) + each.source);
+    text += '#' + each.option + " = " + each.value + '\n';
   }
   return text;
 }

@@ -42,6 +42,9 @@ struct Policy {
   std::vector<std::string> names{};  // what it is for
   std::size_t line = 0;              // where it begins
   std::vector<Setting> settings{};
+  // Of these, how hosts are picked (see model/service/picker.h) where the file does not say how many there are: that
+  // has an effect with --replicas only.
+  std::vector<Setting> of_hosts{};
   std::vector<Note> notes{};
   // Where the program that reads the file would refuse it: the policy is never in force.
   bool refused = false;
@@ -72,6 +75,8 @@ struct Policy {
   }
   void assumed(std::size_t at, std::string text) { remark(kAssumed, at, std::move(text)); }
   void not_modelled(std::size_t at, std::string text) { remark(kNotModelled, at, std::move(text)); }
+  // The settings and notes of a part that was read by itself.
+  void add(const Policy& part);
   // Notes why the program that reads the file would refuse it.
   void refuse(std::size_t at, std::string text) {
     fault(kRefusedRule, at, std::move(text));
@@ -159,12 +164,16 @@ void note_others(std::vector<Note>& notes, const Node& map, std::vector<std::str
 // The options of a policy by name.
 NamedOptions options_of(const Policy& policy);
 
+// The options of its runs, with those of hosts if there are `several`. How many there are is a matter of the service that
+// is run: the number in a file would multiply workers that were given for all of them.
+NamedOptions options_to_run(const Policy& policy, bool several);
+
 // Makes one of policies that are equal, and takes out of each the options that have no effect beside the
 // others. Throws BadFile if too many are different.
 void finish(PolicyFile& file);
 
-// The policy as a settings file for `--config`, with the source of each option. Where it is a named
-// strategy, it says so: the bytes of a run are then the same.
+// The policy as a settings file for `--config`, with the source of each option; those that have an effect with
+// --replicas only are comments. Where it is a named strategy, it says so: the bytes of a run are then the same.
 std::string settings_text(const PolicyFile& file, const Policy& policy, std::string_view path);
 
 // The policy's own notes and what follows from its numbers, the most severe first. A refused policy has

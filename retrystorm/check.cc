@@ -94,6 +94,14 @@ struct CheckedFiles {
       return !each->policy->has_retries && each->policy->settings.empty();
     });
   }
+
+  // How many hosts a file says that there are: the first that says it.
+  std::string known_hosts() const {
+    for (const CheckedPolicy* each : policies) {
+      if (each->policy->find("replicas")) return each->policy->value("replicas");
+    }
+    return "";
+  }
 };
 
 CheckedFiles read_files(const std::vector<std::string>& paths, ReadAs as) {
@@ -139,12 +147,12 @@ std::string start_of(const CheckedPolicy& policy) {
   return start + " --policy=" + (in_line > 1 ? shell_word(names.front()) : std::to_string(line));
 }
 
-PolicyToRun to_run(const CheckedPolicy& policy) {
+PolicyToRun to_run(const CheckedPolicy& policy, bool several) {
   std::string name = printable(policy.file->path) + ':' + std::to_string(policy.policy->line);
   std::replace(name.begin(), name.end(), '`', '\'');  // they could end a fence of Markdown
   return {.name = name,
-          .settings = options_of(*policy.policy),
-          .multiplexed = sends_over_one_connection(policy.file->file),
+          .settings = options_to_run(*policy.policy, several),
+          .multiplexed = !several && sends_over_one_connection(policy.file->file),
           .start = start_of(policy)};
 }
 
@@ -333,14 +341,15 @@ void write_json(const CheckedFiles& checked, const std::vector<Found>& all, Json
   }
 }
 
-// The policies that can be run. Those that have not changed are left out.
-std::vector<PolicyCase> cases_of(const CheckedFiles& checked) {
+// The policies that can be run. Those that have not changed are left out. `several`: hosts, to which no connection is
+// kept.
+std::vector<PolicyCase> cases_of(const CheckedFiles& checked, bool several) {
   std::vector<PolicyCase> cases;
   for (const CheckedPolicy* each : checked.policies) {
     if (!can_run(*each->policy)) continue;
-    PolicyCase one{.policy = to_run(*each)};
+    PolicyCase one{.policy = to_run(*each, several)};
     if (each->before != nullptr && can_run(*each->before->policy)) {
-      one.before = to_run(*each->before);
+      one.before = to_run(*each->before, several);
       if (one.before->settings == one.policy.settings) continue;
     }
     cases.push_back(std::move(one));
@@ -374,7 +383,8 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   }
   if (!options.workload.seed) options.workload.seed = 1;    // for the same verdict each time
   const bool none = given.empty() || options.look.explain;  // nothing is run
-  const std::vector<PolicyCase> cases = none ? std::vector<PolicyCase>() : cases_of(checked);
+  const std::vector<PolicyCase> cases =
+      none ? std::vector<PolicyCase>() : cases_of(checked, has_hosts(given));
   if (options.cell.number > 0 && (cases.empty() || !old.files.empty())) {
     throw std::invalid_argument(
         cases.empty()
@@ -394,8 +404,12 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
       say({"check-ask-service"});
     } else if (cases.empty()) {
       if (!none) say({"check-nothing-to-run"});
-    } else if (disturbances.size() < retrystorm::disturbances().size()) {
-      say({"check-own-outage"});
+    } else {
+      if (disturbances.size() < retrystorm::disturbances().size()) say({"check-own-outage"});
+      const auto hosts = checked.known_hosts();
+      if (!hosts.empty() && !has_hosts(given)) {
+        say({"check-one-host", {{"hosts", hosts}}});
+      }
     }
     std::cout << std::flush;
   };

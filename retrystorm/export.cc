@@ -11,11 +11,15 @@ namespace {
 
 struct ExportOptions {
   WorkloadOptions workload;
+  HostSettings hosts;
   std::optional<ExportFormat> format;
 };
 
 void declare(CLI::App& app, ExportOptions& options) {
   add_workload_options(app, options.workload);
+  OptionList of_hosts;
+  declare_options(of_hosts, options.hosts);
+  add_options(app, of_hosts);
   add_value(
       *option_group(app, "Run"), "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
@@ -26,7 +30,10 @@ void declare(CLI::App& app, ExportOptions& options) {
 
 int export_settings(const Invocation&, const ExportOptions& options) {
   check(options.workload.retry);
-  print_exported(export_policy(options.workload, *options.format));
+  UnusedOptions unused;
+  find_unused(unused, options.hosts);
+  refuse(unused);
+  print_exported(export_policy(options.workload, *options.format, {}, options.hosts));
   return flush_standard_output() ? kExitHolds : kExitFault;
 }
 

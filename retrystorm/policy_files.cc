@@ -134,7 +134,12 @@ std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as) {
   return files;
 }
 
-std::vector<ListedStrategy> policies_in(const std::string& folder) try {
+bool has_hosts(const NamedOptions& given) {
+  const auto replicas = given.find("replicas");
+  return replicas != given.end() && replicas->second != "1";
+}
+
+std::vector<ListedStrategy> policies_in(const std::string& folder, bool several) try {
   std::vector<ListedStrategy> policies;
   for (const auto& [path, file] : policy_files_in(folder, ReadAs::kByContent)) {
     const std::string name = printable(std::filesystem::path(path).filename().string());
@@ -144,7 +149,7 @@ std::vector<ListedStrategy> policies_in(const std::string& folder) try {
       const int number = ++in_line[each.line];
       policies.push_back({.name = name + ':' + std::to_string(each.line) +
                                   (number == 1 ? "" : '#' + std::to_string(number)),
-                          .settings = options_of(each)});
+                          .settings = options_to_run(each, several)});
     }
   }
   if (policies.empty()) {

@@ -43,6 +43,10 @@ std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as);
 
 // The policies in the files of a folder that say what is retried, by file and line: "a.json:3", and "a.json:3#2" for
 // the second one of a line. Throws UnreadableFile, which names --strategies-from, if there is none.
-std::vector<ListedStrategy> policies_in(const std::string& folder);
+// `several`: of runs of several hosts.
+std::vector<ListedStrategy> policies_in(const std::string& folder, bool several);
+
+// Whether runs with these options have several hosts.
+bool has_hosts(const NamedOptions& given);
 
 }  // namespace retrystorm

@@ -90,7 +90,7 @@ ListedStrategy read_start(const RecommendOptions& options, Question& question) {
     question.format = parse_export_format(file.format);
     question.names = names_in(file, policy, options.start);
   }
-  return {.name = options.start, .settings = options_of(policy)};
+  return {.name = options.start, .settings = options_to_run(policy, has_hosts(question.given))};
 }
 
 // Options of the start that are not about retries hold for all settings.

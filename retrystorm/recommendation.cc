@@ -159,7 +159,8 @@ class Recommendation final : private Trials {
         const ScenarioOptions options =
             scenario_of(space_.options_of(all.front().settings, question_.given));
         std::cout << '\n';
-        print_exported(export_policy(options.workload, *question_.format, question_.names));
+        print_exported(
+            export_policy(options.workload, *question_.format, question_.names, options.hosts));
       }
     }
     const int code = study_.finish();

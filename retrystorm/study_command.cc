@@ -121,10 +121,10 @@ std::string listed_strategies(const Invocation& invocation, const std::string& l
 }
 
 // The policies of the files in the folder of `--strategies-from`, if it was given.
-std::vector<ListedStrategy> strategies_from(const Invocation& invocation) {
+std::vector<ListedStrategy> strategies_from(const Invocation& invocation, bool several) {
   const CLI::Option* folder = find_option(invocation.app, "strategies-from");
   if (folder == nullptr || folder->count() == 0) return {};
-  return policies_in(text_of(*folder));
+  return policies_in(text_of(*folder), several);
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ Compared compared(const Invocation& invocation, const std::string& list,
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string("--strategies: ") + error.what());
   }
-  const std::vector<ListedStrategy> more = strategies_from(invocation);
+  const std::vector<ListedStrategy> more = strategies_from(invocation, has_hosts(result.given));
   result.strategies.insert(result.strategies.end(), more.begin(), more.end());
   for (const ListedStrategy& each : result.strategies) {
     if (each.settings) refuse_own(*each.settings, own_in_files, each.name + ": ");

@@ -484,6 +484,9 @@ constexpr Row kRows[] = {
         "--queue-length"},
     Row{"check-nothing-to-run", "There is no policy to run, or none has changed"},
     Row{"check-nothing-yet", "Not decided: no fault has had its first runs"},
+    Row{"check-one-host",
+        "The file's {hosts} hosts are run as one service that has the workers you give; with --replicas={hosts} each host "
+        "has so many, and they are picked as the file says"},
     Row{"check-own-outage", "Your outage takes the place of the freezes of 1 s, 10 s and 60 s"},
     Row{"check-plan",
         "{claim} holds in a fault if at most {most} of {runs} runs are down at the end, and is broken by {least}"},

@@ -40,6 +40,7 @@ inline constexpr std::array kFindingRules{
     FindingRule{"retries-success", "Answers are retried that say that all is well"},
     FindingRule{"grpc-unseen", "Failures of gRPC that the words of the policy do not see"},
     FindingRule{"same-server", "Retries go to the server that failed"},
+    FindingRule{"ejects-none", "No host is ever left out: its share of the hosts is less than one"},
     FindingRule{"repeats-work", "Work that was done may be done again"},
     FindingRule{"layers", "Several parts of a system retry the same requests"},
     FindingRule{kNoEffect, "A setting has no effect"},

@@ -1,6 +1,6 @@
 // Policies of other programs as options: files of each kind, and what they become. A case of tests/policies/cases is its
 // head, "#### NAME" or "#### NAME --as=WORD" with a word of --as; the policy's file; and after "####" what is read in it:
-// options with their lines, and the ids of notes and findings with their lines and numbers. To add a case, write its head
+// options with their lines (those that have an effect with --replicas only in one line), and the ids of notes and findings with their lines and numbers. To add a case, write its head
 // and its file and have the rest written; look at the difference:
 //   RETRYSTORM_WRITE_CASES=1 build/bin/model_tests --gtest_filter=PolicyCases.*
 #include <gmock/gmock.h>
@@ -89,6 +89,12 @@ std::string read_as_it_is(const std::string& text, const std::string& as) {
       all += each.option + " = " + each.value +
              (each.line == 0 ? "" : "  # " + std::to_string(each.line)) + '\n';
     }
+    if (!policy.of_hosts.empty()) all += "with --replicas:";
+    for (const Setting& each : policy.of_hosts) {
+      all += ' ' + each.option + '=' + each.value +
+             (each.line == 0 ? "" : '@' + std::to_string(each.line));
+    }
+    if (!policy.of_hosts.empty()) all += '\n';
     for (const Note& each : findings_of(policy)) {
       all += note_line(each);
       EXPECT_TRUE(std::any_of(kFindingRules.begin(), kFindingRules.end(),

@@ -28,6 +28,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 WorkloadOptions workload_of(const std::vector<std::pair<std::string, std::string>>& options) {
@@ -200,19 +201,41 @@ Options any_dotnet(Chance& chance) {
   return all;
 }
 
+HostSettings hosts_of(const Options& options) {
+  HostSettings hosts{.replicas = 3};
+  OptionList list;
+  declare_options(list, hosts);
+  for (const auto& [name, value] : options) list.set(name, value);
+  return hosts;
+}
+
+// As both Envoy and Istio can have it.
+HostSettings any_hosts(Chance& chance) {
+  Options all{{"balance", chance.one_of({"random", "round-robin", "two"})},
+              {"retry-host", chance.one_of({"any", "other:5"})}};
+  if (chance.below(4) > 0) {
+    all.insert(all.end(), {{"eject", chance.count(1, 100) + ':' + chance.duration(1'000) + ':' +
+                                         chance.share(100)},
+                           {"panic", chance.share(100)}});
+  }
+  return hosts_of(all);
+}
+
 // Settings by chance are read back as what they were, in each format.
 TEST(Export, IsReadBackAsWhatItWas) {
   constexpr int kEach = 200;
   Chance chance;
-  const auto expect_same = [](const Options& options, ExportFormat format) {
-    const Exported exported = export_policy(workload_of(options), format);
+  const auto expect_same = [](const Options& options, ExportFormat format,
+                              const HostSettings& hosts = {}) {
+    const Exported exported = export_policy(workload_of(options), format, {}, hosts);
     EXPECT_THAT(exported.differences, IsEmpty()) << exported.text;
   };
   for (int i = 0; i < kEach && !HasFailure(); ++i) {
     expect_same(any_grpc(chance), ExportFormat::kGrpc);
     const Options envoy = any_envoy(chance, chance.duration(1'000));
-    expect_same(envoy, ExportFormat::kEnvoy);
-    expect_same(envoy, ExportFormat::kIstio);
+    const HostSettings hosts = any_hosts(chance);
+    expect_same(envoy, ExportFormat::kEnvoy, hosts);
+    expect_same(envoy, ExportFormat::kIstio, hosts);
     expect_same(envoy, ExportFormat::kEnvoyGateway);
     expect_same(any_resilience4j(chance), ExportFormat::kResilience4j);
     expect_same(any_dotnet(chance), ExportFormat::kDotNet);
@@ -228,6 +251,21 @@ TEST(Export, IsReadBackAsWhatItWas) {
   EXPECT_THAT(differences_of(export_policy(workload_of({{"strategy", "grpc"}, {"timeout", "2s"}}),
                                            ExportFormat::kGrpc)),
               ElementsAre("export-option(option=timeout, here=2s, there=none)"));
+}
+
+// The picks of Istio are 5, its percentages whole; neither it nor Envoy looks at all hosts for the least loaded one.
+TEST(Export, NamesWhatItCannotSayOfHosts) {
+  const HostSettings hosts = hosts_of(
+      {{"balance", "least"}, {"retry-host", "other"}, {"eject", "5:30s:0.125"}, {"panic", "0.5"}});
+  const auto options_of_hosts = [&](ExportFormat format) {
+    return options_in(export_policy(workload_of({{"strategy", "envoy"}}), format, {}, hosts));
+  };
+  EXPECT_THAT(options_of_hosts(ExportFormat::kEnvoy),
+              ElementsAre("balance", "retry-host", "eject"));
+  EXPECT_THAT(options_of_hosts(ExportFormat::kIstio),
+              IsSupersetOf({"balance", "retry-host", "eject"}));
+  EXPECT_THAT(options_of_hosts(ExportFormat::kDotNet),
+              IsSupersetOf({"balance", "retry-host", "eject", "panic"}));
 }
 
 TEST(Export, NamesWhatItsFormatCannotSay) {
