@@ -48,7 +48,6 @@ constexpr std::array kEjection{
     Field{"base_ejection_time", "base", positive_protobuf_duration, "30s"},
     Field{"max_ejection_percent", "share", percent_as_share, "0.1"}};
 constexpr Field kPanic{"healthy_panic_threshold", "panic", percent_as_share, "0.5"};
-constexpr std::string_view kBalances = "ROUND_ROBIN=round-robin LEAST_REQUEST=two RANDOM=random";
 
 constexpr std::array kOthersOfRetry{
     not_simulated("rate_limited_retry_back_off", "waits that a header of the answer asks for"),
@@ -97,9 +96,8 @@ class Reader {
       for (const auto& [name, cluster] : clusters_) read_cluster_alone(name, cluster);
     }
     if (without_ > 0) {
-      file_.note(Note::Level::kNote, kAssumed, 0,
-                 std::to_string(without_) + (without_ == 1 ? " route has" : " routes have") +
-                     " no retry policy: nothing is retried there");
+      file_.assumed(0, std::to_string(without_) + (without_ == 1 ? " route has" : " routes have") +
+                           " no retry policy: nothing is retried there");
     }
     return std::move(file_);
   }
@@ -118,7 +116,8 @@ class Reader {
 
   void find_clusters(const Node& node) {
     const bool is_cluster = field(node, "circuit_breakers") || field(node, "outlier_detection") ||
-                            field(node, "load_assignment") || field(node, "lb_policy");
+                            field(node, "load_assignment") || field(node, "lb_policy") ||
+                            field(node, "load_balancing_policy");
     if (is_cluster && node["name"].is_scalar()) {
       Cluster cluster{&node};
       for (const Node& each : field(node, "load_assignment")["endpoints"].items()) {
@@ -266,7 +265,15 @@ class Reader {
 
   static void read_hosts(Policy& policy, const Node& cluster, std::size_t hosts) {
     set_replicas(policy, hosts, field(cluster, "load_assignment"));
-    add_balance(policy, field(cluster, "lb_policy"), kBalances);
+    Node balance = field(cluster, "lb_policy");
+    // A list is first; what counts in it is the end of a name such as envoy.load_balancing_policies.random.
+    const auto& list = field(cluster, "load_balancing_policy")["policies"].items();
+    if (!list.empty()) {
+      const std::string name = field(list.front(), "typed_extension_config")["name"].brief();
+      balance =
+          scalar_node("load_balancing_policy", name.substr(name.rfind('.') + 1), list.front().line);
+    }
+    add_balance(policy, balance);
     const Node& outliers = field(cluster, "outlier_detection");
     add_fields(policy, kOthersOfEjection, outliers, kProgram, kNames);
     if (unwrapped(field(outliers, "enforcing_consecutive_5xx")).text != "0") {

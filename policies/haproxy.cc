@@ -79,10 +79,10 @@ std::vector<std::string> words_of(std::string_view line) {
 
 // Those of a line `server` or `server-template NAME COUNT|FIRST-LAST`.
 std::size_t hosts_of(const std::vector<std::string>& words) {
-  const auto has = [&words](std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  if (has("backup") || has("disabled")) return 0;
+  const bool off = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "backup" || word == "disabled";
+  });
+  if (off) return 0;
   if (words[0] == "server" || words.size() < 3) return 1;
   const std::size_t first = std::strtoul(words[2].c_str(), nullptr, 10), dash = words[2].find('-');
   if (dash == std::string::npos) return first;

@@ -53,8 +53,6 @@ constexpr std::array kEjection{Field{"consecutive5xxErrors", "failures", whole_n
 constexpr std::array kHealth{Field{"minHealthPercent", "panic", percent_as_share},
                              not_simulated("consecutiveGatewayErrors", kOfSome),
                              not_simulated("consecutiveLocalOriginFailures", kOfSome)};
-constexpr std::string_view kBalances =
-    "ROUND_ROBIN=round-robin LEAST_REQUEST=two LEAST_CONN=two UNSPECIFIED=two RANDOM=random";
 
 // A rule's host and what it says about connections to it.
 struct Rule {
@@ -134,7 +132,7 @@ bool read_traffic(Policy& policy, const Node& own, const Node& rules) {
   }
   const Node &balancer = part("loadBalancer"), &hash = balancer["consistentHash"];
   policy.assume("balance", "two", "LEAST_REQUEST is the default of Istio");
-  add_balance(policy, hash ? hash : balancer["simple"], kBalances);
+  add_balance(policy, hash ? hash : balancer["simple"]);
   return static_cast<bool>(hash);
 }
 

@@ -217,20 +217,30 @@ void set_envoy_budget(Policy& policy, const Node& budget, const Node& most, cons
 void set_replicas(Policy& policy, std::size_t hosts, const Node& from) {
   if (hosts < 2) return;
   policy.set("replicas", std::to_string(hosts), from.line,
-             (from.name.empty() ? "the workloads of its Service" : shown(from.name)) + ": " +
-                 std::to_string(hosts) + " hosts");
+             shown(from.name) + ": " + std::to_string(hosts) + " hosts");
 }
 
 void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
   static constexpr Field kReplicas{"replicas", "replicas", whole_number, "1"};
+  struct Workload {
+    std::string space;
+    const Node* labels;
+    std::size_t hosts;
+  };
+  std::vector<Workload> workloads;
   std::map<std::string, const Node*> services;  // by host
-  std::vector<const Node*> workloads;
   for (const Node* each : objects_of(documents)) {
-    const bool runs =
-        is_object(*each, "apps/", "Deployment") || is_object(*each, "apps/", "StatefulSet");
-    if (runs) workloads.push_back(each);
-    if (!is_object(*each, "v1", "Service")) continue;
-    services[shown(full_host((*each)["metadata>name"].brief(), *each))] = each;
+    if (is_object(*each, "v1", "Service")) {
+      services[shown(full_host((*each)["metadata>name"].brief(), *each))] = each;
+    }
+    if (!is_object(*each, "apps/", "Deployment") && !is_object(*each, "apps/", "StatefulSet")) {
+      continue;
+    }
+    const Node& labels = (*each)["spec>template>metadata>labels"];
+    Policy read;
+    add_field(read, kReplicas, (*each)["spec>replicas"], "Kubernetes");
+    if (read.refused) continue;
+    workloads.push_back({namespace_of(*each), &labels, std::stoul(read.value(kReplicas.option))});
   }
   constexpr std::size_t kMostPairs = 4'000'000;  // in a larger file nothing is looked for
   if (file.policies.size() * workloads.size() > kMostPairs) return;
@@ -239,25 +249,21 @@ void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
         policy.hosts.empty() ? services.end() : services.find(policy.hosts.front());
     if (service == services.end()) continue;
     const auto& selector = (*service->second)["spec>selector"].children;
+    const std::string space = namespace_of(*service->second);
     std::size_t hosts = 0;
-    for (const Node* each : workloads) {
-      const Node& labels = (*each)["spec>template>metadata>labels"];
+    for (const Workload& each : workloads) {
       const bool selects = std::all_of(selector.begin(), selector.end(), [&](const Node& label) {
-        return labels.member(label.name, NameCase::kExact).text == label.text;
+        return each.labels->member(label.name, NameCase::kExact).text == label.text;
       });
-      if (!selects || selector.empty() || namespace_of(*service->second) != namespace_of(*each))
-        continue;
-      Policy read;
-      add_field(read, kReplicas, (*each)["spec>replicas"], "Kubernetes");
-      if (!read.refused) hosts += std::stoul(read.value(kReplicas.option));
+      if (selects && !selector.empty() && each.space == space) hosts += each.hosts;
     }
-    set_replicas(policy, hosts, *service->second);
+    set_replicas(policy, hosts, scalar_node("workloads of its Service", "", service->second->line));
   }
 }
 
 void add_balance(Policy& policy, const Node& word, std::string_view table) {
   if (!word) return;
-  if (const auto balance = meaning_of(word.text, table)) {
+  if (const auto balance = meaning_of(to_lower(word.text), table)) {
     return policy.take("balance", std::string(*balance), word);
   }
   policy.remove("balance");

@@ -61,8 +61,10 @@ void set_replicas(Policy& policy, std::size_t hosts, const Node& from);
 // How many hosts the Services of policies have in Kubernetes: those of the Deployments and StatefulSets that they select.
 void add_workloads(PolicyFile& file, const std::vector<Node>& documents);
 
-// How a host is picked, by a table of words: "RANDOM=random". Another word is noted as not modelled. It may be none.
-void add_balance(Policy& policy, const Node& word, std::string_view table);
+// How a host is picked, by a table of words: "random=random". Another word is noted as not modelled. It may be none.
+inline constexpr std::string_view kEnvoyBalances =  // of Istio and gRPC, too
+    "round_robin=round-robin least_request=two least_request_experimental=two least_conn=two unspecified=two random=random";
+void add_balance(Policy& policy, const Node& word, std::string_view table = kEnvoyBalances);
 
 // --eject, of fields for its failures, time and share. No failures: off. `from` may be none.
 void add_ejection(Policy& policy, std::span<const Field> parts, const Node& from,

@@ -35,7 +35,6 @@ constexpr std::string_view kWords =
 // The directives of an upstream that say how a server is picked.
 constexpr std::string_view kBalances =
     "least_conn=least random=random random_two=two random_two_least_conn=two";
-constexpr std::string_view kOtherBalances = "hash ip_hash least_time sticky";
 
 // Reads directives into a tree: a block is a list, its arguments are its text.
 class Parser {
@@ -217,7 +216,7 @@ Upstream upstream_of(const Node& block) {
     std::string name = each.name;
     if (name == "random" && !each.text.empty()) append(name, each.text, "_");
     std::replace(name.begin(), name.end(), ' ', '_');
-    if (is_among(each.name, kOtherBalances) || meaning_of(name, kBalances)) {
+    if (is_among(each.name, "least_conn random hash ip_hash least_time sticky")) {
       add_balance(policy, scalar_node("upstream", name, each.line), kBalances);
     }
     if (each.name != "server" || is_among("down", each.text)) continue;
@@ -289,8 +288,7 @@ class Reader {
         }
       }
       if (each.name == "include") {
-        file_.note(Note::Level::kNote, kAssumed, each.line,
-                   "include: what is in other files is not read");
+        file_.assumed(each.line, "include: what is in other files is not read");
       }
     }
     if (pass != nullptr) read_pass(*pass, around, name);

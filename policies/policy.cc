@@ -348,17 +348,16 @@ std::string settings_text(const PolicyFile& file, const Policy& policy, std::str
     add_comment(text, "what follows is this named strategy");
     text.append("strategy = ").append(strategy) += '\n';
   }
-  for (const Setting& each : policy.settings) {
-    add_comment(text, at_line(each.line) + each.source);
-    text += each.option + " = " + each.value + '\n';
-  }
-  if (!policy.of_hosts.empty()) {
-    add_comment(text, "how many hosts there are is not in the file; with --replicas:");
-  }
-  for (const Setting& each : policy.of_hosts) {
-    add_comment(text, at_line(each.line) + each.source);
-    text += '#' + each.option + " = " + each.value + '\n';
-  }
+  const auto add = [&text](const std::vector<Setting>& settings, const char* mark) {
+    for (const Setting& each : settings) {
+      add_comment(text, at_line(each.line) + each.source);
+      text += mark + each.option + " = " + each.value + '\n';
+    }
+  };
+  add(policy.settings, "");
+  const char* const kNotKnown = "how many hosts there are is not in the file; with --replicas:";
+  if (!policy.of_hosts.empty()) add_comment(text, kNotKnown);
+  add(policy.of_hosts, "#");
   return text;
 }
 

@@ -91,7 +91,8 @@ struct CheckedFiles {
   // Of what cannot be modelled at all, such as hedging, nothing is known.
   bool has_unknown() const {
     return std::any_of(policies.begin(), policies.end(), [](const CheckedPolicy* each) {
-      return !each->policy->has_retries && each->policy->settings.empty();
+      const Policy& policy = *each->policy;
+      return !policy.has_retries && policy.settings.empty() && policy.of_hosts.empty();
     });
   }
 

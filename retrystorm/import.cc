@@ -46,7 +46,7 @@ int import_file(const Invocation&, const ImportOptions& options) {
       }
     }
   }
-  if (policy.settings.empty()) {
+  if (policy.settings.empty() && policy.of_hosts.empty()) {
     std::string why;
     for (const Note& each : policy.notes) why += "; " + each.text;
     throw UnreadableFile(path + ": there is nothing about retries in it that is modelled" + why);
