@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"
@@ -93,21 +94,18 @@ class Reader {
     for (const Node& each : documents) find_clusters(each);
     for (const Node& each : documents) walk(each, {});
     if (file_.policies.empty()) {
-      for (const auto& [name, cluster] : clusters_) read_cluster_alone(name, cluster);
+      for (const auto& [name, cluster] : clusters_)
+        read_cluster_alone(name, *cluster.first, cluster.second);
     }
     if (without_ > 0) {
-      file_.assumed(0, std::to_string(without_) + (without_ == 1 ? " route has" : " routes have") +
-                           " no retry policy: nothing is retried there");
+      file_.note(Note::Level::kNote, kAssumed, 0,
+                 std::to_string(without_) + (without_ == 1 ? " route has" : " routes have") +
+                     " no retry policy: nothing is retried there");
     }
     return std::move(file_);
   }
 
  private:
-  struct Cluster {
-    const Node* node = nullptr;
-    std::size_t hosts = 0;  // those of the first priority; 0: not known
-  };
-
   // What stands around a node.
   struct Around {
     std::string name{};                   // of the nearest thing with one
@@ -119,13 +117,13 @@ class Reader {
                             field(node, "load_assignment") || field(node, "lb_policy") ||
                             field(node, "load_balancing_policy");
     if (is_cluster && node["name"].is_scalar()) {
-      Cluster cluster{&node};
+      std::size_t hosts = 0;  // those of the first priority
       for (const Node& each : field(node, "load_assignment")["endpoints"].items()) {
-        const Node& priority = each["priority"];
-        const bool first = !priority || priority.text == "0";
-        if (first) cluster.hosts += field(each, "lb_endpoints").items().size();
+        const std::string& priority = each["priority"].text;
+        if (priority.empty() || priority == "0")
+          hosts += field(each, "lb_endpoints").items().size();
       }
-      clusters_.emplace(node["name"].text, cluster);
+      clusters_.try_emplace(node["name"].text, &node, hosts);
     }
     for (const Node& each : node.children) find_clusters(each);
   }
@@ -277,7 +275,7 @@ class Reader {
     const Node& outliers = field(cluster, "outlier_detection");
     add_fields(policy, kOthersOfEjection, outliers, kProgram, kNames);
     if (unwrapped(field(outliers, "enforcing_consecutive_5xx")).text != "0") {
-      add_ejection(policy, kEjection, outliers, kProgram, kNames);
+      add_parts(policy, "eject", kEjection, outliers, kProgram, kNames);
     }
     const Node& rate = unwrapped(field(outliers, "enforcing_success_rate"));
     if (outliers && rate.text != "0" && (hosts < 2 || hosts >= 5)) {
@@ -294,23 +292,23 @@ class Reader {
     policy.take("eject", to_string(ejection), one);
   }
 
-  void read_cluster_alone(const std::string& name, const Cluster& cluster) {
-    const Node& breakers = field(*cluster.node, "circuit_breakers");
-    const Node& limits = breakers ? breakers : *cluster.node;
+  void read_cluster_alone(const std::string& name, const Node& cluster, std::size_t hosts) {
+    const Node& breakers = field(cluster, "circuit_breakers");
+    const Node& limits = breakers ? breakers : cluster;
     Policy policy{.names = {"cluster " + shown(name)},
                   .line = limits.line,
                   .has_retries = false,
                   .hosts = {host_of(name)}};
     policy.assumed(limits.line,
                    "a cluster's limits: what is retried stands with its routes, in another file");
-    read_hosts(policy, *cluster.node, cluster.hosts);
+    read_hosts(policy, cluster, hosts);
     if (breakers) read_limits(policy, breakers);
     file_.add(std::move(policy));
   }
 
   PolicyFile file_;
-  std::map<std::string, Cluster> clusters_;
-  std::size_t without_ = 0;  // routes without a policy
+  std::map<std::string, std::pair<const Node*, std::size_t>> clusters_;  // with their hosts
+  std::size_t without_ = 0;                                              // routes without a policy
 };
 
 bool is_envoy(const Node& node) {

@@ -232,11 +232,10 @@ RetryConditions conditions_of(const RetryOn& wanted) {
   return conditions;
 }
 
-// Where neither has the word, the nearest.
-std::string_view balance_word(Balance balance) {
-  return balance == Balance::kRandom       ? "RANDOM"
-         : balance == Balance::kRoundRobin ? "ROUND_ROBIN"
-                                           : "LEAST_REQUEST";
+// In the order of `Balance`; where neither has the word, the nearest.
+std::string balance_word(Balance balance) {
+  constexpr std::array kWords{"RANDOM", "ROUND_ROBIN", "LEAST_REQUEST", "LEAST_REQUEST"};
+  return kWords.at(static_cast<std::size_t>(balance));
 }
 
 std::string whole_percent(double share) {
@@ -245,7 +244,7 @@ std::string whole_percent(double share) {
 
 std::string envoy_hosts(const HostSettings& hosts) {
   if (!hosts.many()) return "";
-  std::string text = "  lb_policy: " + std::string(balance_word(hosts.balance)) + '\n';
+  std::string text = "  lb_policy: " + balance_word(hosts.balance) + '\n';
   if (!hosts.eject.on()) return text;
   return text +
          "  common_lb_config: {healthy_panic_threshold: {value: " + percent_text(hosts.panic) +
@@ -257,8 +256,7 @@ std::string envoy_hosts(const HostSettings& hosts) {
 
 std::string istio_hosts(const HostSettings& hosts) {
   if (!hosts.many()) return "";
-  std::string text =
-      "    loadBalancer: {simple: " + std::string(balance_word(hosts.balance)) + "}\n";
+  std::string text = "    loadBalancer: {simple: " + balance_word(hosts.balance) + "}\n";
   if (!hosts.eject.on()) return text;
   return text + "    outlierDetection:\n      consecutive5xxErrors: " +
          std::to_string(hosts.eject.failures) +
@@ -285,13 +283,12 @@ std::string envoy(const WorkloadOptions& workload, const FileNames& names,
   }
   text += try_timeout(workload, "        per_try_timeout", in_seconds);
   if (const RetryHost& again = hosts.retry_host; hosts.many() && again != RetryHost()) {
-    constexpr std::size_t kUsual = 5;  // as Istio
     text +=
         "        retry_host_predicate:\n        - name: envoy.retry_host_predicates.previous_hosts\n"
         "          typed_config:\n            \"@type\": type.googleapis.com/"
         "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate\n"
         "        host_selection_retry_max_attempts: " +
-        std::to_string(again.times > 0 ? again.times : kUsual) + '\n';
+        std::to_string(again.times > 0 ? again.times : 5) + '\n';
   }
   text +=
       "        retry_back_off:\n          base_interval: " + in_seconds(base_of(retry.backoff)) +

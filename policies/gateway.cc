@@ -122,10 +122,10 @@ class Reader {
       if (!used_[i]) read_alone(*traffic_[i]);
     }
     if (without_ > 0) {
-      file_.assumed(
-          0,
-          std::to_string(without_) + (without_ == 1 ? " rule has" : " rules have") +
-              " no retry: nothing is retried there, but for what the implementation does of its own");
+      file_.note(Note::Level::kNote, kAssumed, 0,
+                 std::to_string(without_) + (without_ == 1 ? " rule has" : " rules have") +
+                     " no retry: nothing is retried there, but for what the "
+                     "implementation does of its own");
     }
     if (traffic_read_ && !route_read_) file_.format = "envoy-gateway";
     return std::move(file_);

@@ -79,15 +79,15 @@ class Reader {
       if (each.is_map()) read_method(each);
     }
     if (gapic_) {
-      file_.assumed(
-          0,
+      file_.note(
+          Note::Level::kNote, kAssumed, 0,
           (chosen_ ? "" : "its services are Google's: ") +
               std::string("read as Google's client generators do, which ignore maxAttempts and "
                           "retryThrottling and retry until the timeout (--as=channel reads it as a "
                           "gRPC channel does)"));
-      file_.assumed(refusal_line_, refusal_line_ > 0
-                                       ? "a gRPC channel would refuse the whole file: " + refusal_
-                                       : "a gRPC channel would take this file, too");
+      file_.note(Note::Level::kNote, kAssumed, refusal_line_,
+                 refusal_line_ > 0 ? "a gRPC channel would refuse the whole file: " + refusal_
+                                   : "a gRPC channel would take this file, too");
     } else if (refusal_line_ > 0) {
       file_.note(Note::Level::kError, kRefusedRule, refusal_line_,
                  "a gRPC channel refuses the whole file for that: none of its policies is in force "
@@ -174,9 +174,7 @@ class Reader {
     if (!first.name.starts_with("outlier_detection")) {
       return add_balance(policy, scalar_node(list.name, first.name, first.line));
     }
-    policy.not_modelled(first.line, shown(first.name) +
-                                        ": hosts are left out for a time by their share of "
-                                        "failures");
+    policy.not_modelled(first.line, shown(first.name) + ": hosts with many failures are left out");
     read_balance(policy, first.first_of({"childPolicy", "child_policy"}));
   }
 

@@ -77,16 +77,14 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-// Those of a line `server` or `server-template NAME COUNT|FIRST-LAST`.
+// Those of a line `server` or `server-template NAME COUNT|1-COUNT`.
 std::size_t hosts_of(const std::vector<std::string>& words) {
   const bool off = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word == "backup" || word == "disabled";
   });
   if (off) return 0;
   if (words[0] == "server" || words.size() < 3) return 1;
-  const std::size_t first = std::strtoul(words[2].c_str(), nullptr, 10), dash = words[2].find('-');
-  if (dash == std::string::npos) return first;
-  return std::strtoul(words[2].c_str() + dash + 1, nullptr, 10) + 1 - first;
+  return std::strtoul(words[2].substr(words[2].find('-') + 1).c_str(), nullptr, 10);
 }
 
 constexpr std::string_view kSections = "global defaults frontend backend listen";

@@ -52,32 +52,34 @@ bool is_script(std::string_view text) {
 
 // Where names look like those of a kind that is read: whose they are instead. The first that fits.
 struct FalseFriend {
-  std::string_view sign;  // is in the text
+  std::string_view signs;  // one of them is in the text
   std::string_view what;
 };
 
-constexpr std::string_view kDotNet =
-    "an appsettings file of .NET whose retries, if it has any, are in names of its own: what they do is in "
-    "the program's code";
-constexpr std::array<FalseFriend, 17> kFalseFriends{{
+constexpr std::array<FalseFriend, 11> kFalseFriends{{
     {"argoproj.io/", "Argo's, whose retryPolicy is a word and is for jobs"},
     {"getambassador.io/", "Emissary's, whose retry_policy is not Envoy's"},
     {"projectcontour.io/", "Contour's HTTPProxy"},
     {"dapr.io/", "Dapr's"},
-    {"litellm", "LiteLLM's, whose retry_policy is not Envoy's"},
-    {"ErrorRetries", "LiteLLM's, whose retry_policy is not Envoy's"},
+    {"litellm ErrorRetries", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"virtualRouterName", "AWS App Mesh's"},
-    {"traefik.", "Traefik's"},
-    {"[http.middlewares", "Traefik's"},
+    {"traefik. [http.middlewares", "Traefik's"},
     {"healthcheck:", "a compose file, whose retries are of health checks"},
     {"envoy_local_cluster_json", "Consul's (HCL); the JSON in it is Envoy's: give that alone"},
     {"nginx.ingress.kubernetes.io/", "an Ingress of NGINX's controller"},
-    {"\"ConnectionStrings\"", kDotNet},
-    {"\"Logging\"", kDotNet},
-    {"AllowedHosts", kDotNet},
-    {"\"RetryOptions\"", kDotNet},
-    {"\"Resilience\"", kDotNet},
+    {"\"ConnectionStrings\" \"Logging\" AllowedHosts \"RetryOptions\" \"Resilience\"",
+     "an appsettings file of .NET whose retries, if it has any, are in names of its own: what they do is in the "
+     "program's code"},
 }};
+
+const FalseFriend* false_friend_in(std::string_view text) {
+  for (const FalseFriend& each : kFalseFriends) {
+    for (const std::string_view sign : split(each.signs, ' ')) {
+      if (text.find(sign) != text.npos) return &each;
+    }
+  }
+  return nullptr;
+}
 
 void refuse_template(std::string_view text) {
   if (has_template(text)) {
@@ -86,9 +88,8 @@ void refuse_template(std::string_view text) {
 }
 
 [[noreturn]] void refuse_unknown(std::string_view text) {
-  for (const FalseFriend& each : kFalseFriends) {
-    if (text.find(each.sign) == text.npos) continue;
-    throw BadFile("this looks like " + std::string(each.what) +
+  if (const FalseFriend* found = false_friend_in(text)) {
+    throw BadFile("this looks like " + std::string(found->what) +
                   ": that is not read here; what is read is " + std::string(kKnownKinds));
   }
   throw BadFile("there is no retry policy of a kind that is known: " + std::string(kKnownKinds));
@@ -137,9 +138,7 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
     documents = parse_yaml(is_json(plain) ? plain : text);
   } catch (const BadFile& error) {
     // The syntax of another program need not be YAML.
-    for (const FalseFriend& each : kFalseFriends) {
-      if (text.find(each.sign) != text.npos) refuse_unknown(text);
-    }
+    if (false_friend_in(text)) refuse_unknown(text);
     if (has_template(text)) {
       throw BadFile(std::string(error.what()) +
                     "; this looks like a template: render it first (such as with helm template)");

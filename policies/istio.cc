@@ -124,7 +124,7 @@ bool read_traffic(Policy& policy, const Node& own, const Node& rules) {
   add_field(policy, kPending, pool["http"][kPending.name], kProgram);
   add_field(policy, kConnections, pool["tcp"][kConnections.name], kProgram);
   const Node& outliers = part("outlierDetection");
-  add_ejection(policy, kEjection, outliers, kProgram);
+  add_parts(policy, "eject", kEjection, outliers, kProgram);
   add_fields(policy, kHealth, outliers, kProgram);
   if (const Node& old = outliers["consecutiveErrors"]) {
     policy.warn(kNoEffect, old.line,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -47,6 +48,29 @@ bool is_status(std::string_view text) {
 bool is_zero(const Setting* duration) {
   return duration != nullptr && duration->value != "none" &&
          parse_duration(duration->value) == Duration::zero();
+}
+
+// Kubernetes 1.30, core/v1 Probe.
+constexpr std::array kProbe{Field{"periodSeconds", "every", whole_seconds, "10s"},
+                            Field{"timeoutSeconds", "timeout", whole_seconds, "1s"},
+                            Field{"failureThreshold", "failures", count_from_one, "3"}};
+
+// One of them. On another port than the container's first it does not wait in the service's queue.
+void add_probes(Policy& policy, const Node& container) {
+  for (const std::string name : {"livenessProbe", "readinessProbe"}) {
+    const Node &probe = container[name], &grpc = probe["grpc>port"],
+               &port = grpc ? grpc : probe["httpGet>port"];
+    if (probe && (!port || policy.find("probe"))) {
+      policy.not_modelled(probe.line, name + ": one probe, by HTTP or gRPC, is simulated");
+    } else if (probe) {
+      add_parts(policy, "probe", kProbe, probe, "Kubernetes");
+      const auto& ports = container["ports"].items();
+      const bool same = ports.empty() || port.text == ports.front()["containerPort"].text ||
+                        port.text == ports.front()["name"].text;
+      if (!same) policy.take("probe", policy.value("probe") + ":port", port);
+      policy.take("probe-does", name.starts_with('l') ? "restart" : "stop-traffic", probe);
+    }
+  }
 }
 
 }  // namespace
@@ -221,10 +245,9 @@ void set_replicas(Policy& policy, std::size_t hosts, const Node& from) {
 }
 
 void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
-  static constexpr Field kReplicas{"replicas", "replicas", whole_number, "1"};
   struct Workload {
     std::string space;
-    const Node* labels;
+    const Node *labels, *container;
     std::size_t hosts;
   };
   std::vector<Workload> workloads;
@@ -237,27 +260,29 @@ void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
       continue;
     }
     const Node& labels = (*each)["spec>template>metadata>labels"];
-    Policy read;
-    add_field(read, kReplicas, (*each)["spec>replicas"], "Kubernetes");
-    if (read.refused) continue;
-    workloads.push_back({namespace_of(*each), &labels, std::stoul(read.value(kReplicas.option))});
+    const std::string replicas = (*each)["spec>replicas"].brief();
+    const auto& containers = (*each)["spec>template>spec>containers"].items();
+    workloads.push_back({namespace_of(*each), &labels,
+                         containers.empty() ? &kNowhere : &containers.front(),
+                         replicas.empty() ? 1 : std::strtoul(replicas.c_str(), nullptr, 10)});
   }
   constexpr std::size_t kMostPairs = 4'000'000;  // in a larger file nothing is looked for
   if (file.policies.size() * workloads.size() > kMostPairs) return;
   for (Policy& policy : file.policies) {
-    const auto service =
-        policy.hosts.empty() ? services.end() : services.find(policy.hosts.front());
-    if (service == services.end()) continue;
-    const auto& selector = (*service->second)["spec>selector"].children;
-    const std::string space = namespace_of(*service->second);
+    const Node* service = policy.hosts.empty() ? nullptr : services[policy.hosts.front()];
+    if (service == nullptr) continue;
+    const auto& selector = (*service)["spec>selector"].children;
+    const std::string space = namespace_of(*service);
     std::size_t hosts = 0;
     for (const Workload& each : workloads) {
       const bool selects = std::all_of(selector.begin(), selector.end(), [&](const Node& label) {
         return each.labels->member(label.name, NameCase::kExact).text == label.text;
       });
-      if (selects && !selector.empty() && each.space == space) hosts += each.hosts;
+      if (!selects || selector.empty() || each.space != space) continue;
+      if (hosts == 0) add_probes(policy, *each.container);
+      hosts += each.hosts;
     }
-    set_replicas(policy, hosts, scalar_node("workloads of its Service", "", service->second->line));
+    set_replicas(policy, hosts, scalar_node("workloads of its Service", "", service->line));
   }
 }
 
@@ -270,8 +295,8 @@ void add_balance(Policy& policy, const Node& word, std::string_view table) {
   policy.not_modelled(word.line, field_text(word) + ": hosts that are picked so");
 }
 
-void add_ejection(Policy& policy, std::span<const Field> parts, const Node& from,
-                  std::string_view program, NameCase name_case) {
+void add_parts(Policy& policy, const char* option, std::span<const Field> parts, const Node& from,
+               std::string_view program, NameCase name_case) {
   if (!from.is_map()) return;
   Policy read;
   std::string value;
@@ -280,7 +305,7 @@ void add_ejection(Policy& policy, std::span<const Field> parts, const Node& from
     append(value, read.value(each.option), ":");
   }
   read.settings.clear();
-  if (!read.refused && !value.starts_with("0:")) read.take("eject", value, from);
+  if (!read.refused && !value.starts_with("0:")) read.take(option, value, from);
   policy.add(read);
 }
 

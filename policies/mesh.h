@@ -58,7 +58,8 @@ void set_envoy_budget(Policy& policy, const Node& budget, const Node& most, cons
 // How many hosts there are, if there are several: one may be a name of many.
 void set_replicas(Policy& policy, std::size_t hosts, const Node& from);
 
-// How many hosts the Services of policies have in Kubernetes: those of the Deployments and StatefulSets that they select.
+// How many hosts the Services of policies have in Kubernetes: those of the Deployments and StatefulSets that they select;
+// and how the first of these are probed.
 void add_workloads(PolicyFile& file, const std::vector<Node>& documents);
 
 // How a host is picked, by a table of words: "random=random". Another word is noted as not modelled. It may be none.
@@ -66,9 +67,9 @@ inline constexpr std::string_view kEnvoyBalances =  // of Istio and gRPC, too
     "round_robin=round-robin least_request=two least_request_experimental=two least_conn=two unspecified=two random=random";
 void add_balance(Policy& policy, const Node& word, std::string_view table = kEnvoyBalances);
 
-// --eject, of fields for its failures, time and share. No failures: off. `from` may be none.
-void add_ejection(Policy& policy, std::span<const Field> parts, const Node& from,
-                  std::string_view program, NameCase name_case = NameCase::kExact);
+// An option of several numbers, --eject or --probe, each from a field of `from`, which may be none. The first is 0: off.
+void add_parts(Policy& policy, const char* option, std::span<const Field> parts, const Node& from,
+               std::string_view program, NameCase name_case = NameCase::kExact);
 
 // The fields of such a share. A percentage below 1 was probably meant as a share.
 void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,

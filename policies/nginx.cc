@@ -237,9 +237,7 @@ Upstream upstream_of(const Node& block) {
     policy.set("eject", whole_number(fails) + ':' + as_option<time>(time_out) + ":1", line,
                "max_fails=" + shown(fails) + " fail_timeout=" + shown(time_out));
     policy.not_modelled(
-        line,
-        "max_fails: counts failures within fail_timeout that proxy_next_upstream has, and each time "
-        "out is as long; here in a row, each failure, and longer each time");
+        line, "max_fails: not in a row but within fail_timeout, and each time out is as long");
   } catch (const std::invalid_argument& error) {
     policy.refuse(line, shown(error.what()));
   }
@@ -288,7 +286,8 @@ class Reader {
         }
       }
       if (each.name == "include") {
-        file_.assumed(each.line, "include: what is in other files is not read");
+        file_.note(Note::Level::kNote, kAssumed, each.line,
+                   "include: what is in other files is not read");
       }
     }
     if (pass != nullptr) read_pass(*pass, around, name);

@@ -67,11 +67,9 @@ std::string content_of(const Policy& policy) {
   add(policy.refused ? "refused" : "");
   add(policy.has_retries ? "" : "limits");
   add(policy.layer);
-  for (const auto* settings : {&policy.settings, &policy.of_hosts}) {
-    for (const Setting& each : *settings) {
-      add(each.option);
-      add(each.value);
-    }
+  for (const Setting& each : policy.settings) {
+    add(each.option);
+    add(each.value);
   }
   for (const Note& each : policy.notes) {
     add(std::to_string(static_cast<int>(each.level)));
@@ -322,9 +320,9 @@ void finish(PolicyFile& file) {
   }
   for (Policy& each : file.policies) {
     if (!each.refused) drop_what_has_no_effect(each);
-    set_hosts_apart(each);
   }
   fold(file.policies);  // some may be equal only now
+  for (Policy& each : file.policies) set_hosts_apart(each);
 }
 
 std::string settings_text(const PolicyFile& file, const Policy& policy, std::string_view path) {

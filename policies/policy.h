@@ -113,10 +113,6 @@ struct PolicyFile {
     notes.push_back({level, std::string(rule), at, std::move(text)});
   }
 
-  void assumed(std::size_t at, std::string text) {
-    note(Note::Level::kNote, kAssumed, at, std::move(text));
-  }
-
   std::size_t all_notes = 0;  // of those that were added
 };
 

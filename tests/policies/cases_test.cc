@@ -1,7 +1,8 @@
 // Policies of other programs as options: files of each kind, and what they become. A case of tests/policies/cases is its
 // head, "#### NAME" or "#### NAME --as=WORD" with a word of --as; the policy's file; and after "####" what is read in it:
-// options with their lines (those that have an effect with --replicas only in one line), and the ids of notes and findings with their lines and numbers. To add a case, write its head
-// and its file and have the rest written; look at the difference:
+// options with their lines (those that have an effect with --replicas only in one line), and the ids of notes and
+// findings with their lines and numbers. To add a case, write its head and its file and have the rest written; look at
+// the difference:
 //   RETRYSTORM_WRITE_CASES=1 build/bin/model_tests --gtest_filter=PolicyCases.*
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
