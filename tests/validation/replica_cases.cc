@@ -1,6 +1,7 @@
 #include "tests/validation/replica_cases.h"
 
 #include <chrono>
+#include <cmath>
 #include <string>
 
 #include "tests/support/given.h"
@@ -52,6 +53,49 @@ Measure time_at(int hosts, int workers, double used, const std::string& balance,
   };
 }
 
+// Hosts that do 200/s each and are used to `used` of them: how many seconds of one host's work wait after so much time, if
+// `at` happens after 10 s. Requests wait for as long as it takes.
+Measure waiting_after(int hosts, double used, const std::string& balance, int start, const std::string& at,
+                      int after) {
+  NamedOptions options = given(
+      "arrivals=open, rate=?, strategy=none, timeout=none, service=workers, workers=2, service-time=fixed:10ms, "
+      "backlog=1000000, replicas=?, balance=?, host-start=?s, outage-at=0s, outage-for=0s, observe=?s",
+      200 * used, hosts, balance, start, 10 + after);
+  options["at"] = at;
+  return [options](std::uint64_t seed) {
+    const ObservedRun run = observe({.options = options, .service_interval = 1s}, seed);
+    return static_cast<double>(run.service.back().interval.workers->waiting) / 200;
+  };
+}
+
+// How unevenly hosts are used by processes that know some of them each: the coefficient of variation.
+Measure spread_of_subsets(int processes, int hosts, int known) {
+  const NamedOptions options = given(
+      "arrivals=open, rate=20000, processes=?, strategy=none, service=workers, workers=1000, service-time=1ms, replicas=?, "
+      "picker=client, subset=?, outage-at=0s, outage-for=0s, observe=50s",
+      processes, hosts, known);
+  return [options](std::uint64_t seed) {
+    const ObservedRun run = observe({.options = options}, seed);
+    double sum = 0, squares = 0;
+    for (const HostInterval& each : run.summary.hosts->hosts) {
+      const auto attempts = static_cast<double>(each.attempts);
+      sum += attempts;
+      squares += attempts * attempts;
+    }
+    const auto count = static_cast<double>(run.summary.hosts->hosts.size());
+    return std::sqrt(squares / count / (sum / count * sum / count) - 1);
+  };
+}
+
+// The restarts of all hosts, so many seconds apart.
+std::string restarts(int hosts, int apart) {
+  std::string all;
+  for (int i = 0; i < hosts; ++i) {
+    all += (i > 0 ? "; " : "") + std::to_string(10 + i * apart) + "s restart host " + std::to_string(i + 1);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Case> replica_cases() {
@@ -99,6 +143,43 @@ std::vector<Case> replica_cases() {
   takes(67, 2, 1, .8, "round-robin", 3.844, 20, 10000);
   takes(67, 3, 1, .8, "round-robin", 3.459, 20, 10000);
   takes(67, 4, 1, .9, "round-robin", 6.383, 100, 20000);
+
+  const auto waits = [&list](int row, const std::string& what, int hosts, double used,
+                             const std::string& balance, int start, const std::string& at, int after,
+                             double expected) {
+    list.push_back({row,
+                    "seconds of a host's work that wait, " + text(hosts) + " hosts used to " + text(used) + ", " + what +
+                        ", away for " + text(start) + " s, after " + text(after) + " s, " + balance,
+                    expected, Case::Relation::kEqual, .01,
+                    waiting_after(hosts, used, balance, start, at, after)});
+  };
+  // One is away: what the others cannot do waits. Then all work on it, or in turn only those that have it.
+  const std::string one = "10s restart host 1";
+  waits(68, "one restarts", 3, 2.7, "least", 60, one, 60, .7 * 60);
+  waits(68, "one restarts", 3, 2.7, "least", 60, one, 160, .7 * 60 - .3 * 100);
+  waits(68, "one restarts", 3, 2.7, "round-robin", 60, one, 160, .7 * 60 - .2 * 100);
+  waits(68, "one restarts", 4, 3.4, "least", 30, one, 40, .4 * 30 - .6 * 10);
+  waits(68, "one restarts", 4, 3.4, "round-robin", 30, one, 40, .4 * 30 - .45 * 10);
+  // One after the other: nothing is lost if each gives what waits to the others. Else each takes its share along.
+  const std::string rolling = "10s rolling-restart";
+  waits(69, "all, one after the other", 3, 2.1, "least", 60, rolling, 180, .1 * 180);
+  waits(69, "all, one after the other", 5, 4.2, "least", 20, rolling, 100, .2 * 100);
+  waits(69, "all, and what waits is lost", 3, 2.1, "least", 60, restarts(3, 60), 180, 10.5);
+  waits(69, "all, and what waits is lost", 3, 2.1, "round-robin", 60, restarts(3, 60), 180, 9);
+  double left = 0;
+  for (int i = 0; i < 5; ++i) left += .2 * 20 - (i > 0 ? left / 4 : 0);
+  waits(69, "all, and what waits is lost", 5, 4.2, "least", 20, restarts(5, 20), 100, left);
+
+  const auto spread = [&list](int processes, int hosts, int known) {
+    const double share = static_cast<double>(known) / hosts;
+    list.push_back({70,
+                    "spread of the hosts' load, " + text(processes) + " processes know " + text(known) + " of " +
+                        text(hosts),
+                    std::sqrt((1 - share) / (processes * share)), Case::Relation::kEqual, .01,
+                    spread_of_subsets(processes, hosts, known)});
+  };
+  spread(100, 400, 80);
+  spread(400, 500, 25);
   return list;
 }
 
