@@ -110,6 +110,12 @@ void Experiment::run(EndSignals& signals) {
       if (fleet_->trace() != nullptr) recorder_->report_requests(fleet_->trace()->take_finished());
       report_dropped_arrivals();
     }
+    if (now >= hosts_report_at_) {
+      recorder_->report_hosts(now, with_states(hosts_->with([](PickedHosts& hosts, TimePoint at) {
+                                return hosts.take_new(hosts.totals(at));
+                              })));
+      hosts_report_at_ = saturating_add(hosts_report_at_, options_.report_interval);
+    }
     if (now >= outage_begins_at_) {
       outage_begins_at_ = TimePoint::max();
       begin_outage(options_.timeline.outage, *options_.outage_for);
@@ -123,6 +129,10 @@ void Experiment::run(EndSignals& signals) {
     }
     take_answers();
     look_for_service(kFirstAttempts);
+    for (const auto host : hosts_ ? hosts_->take_missing(kFirstAttempts) : CalledHosts::List()) {
+      notice("nothing listens at " + options_.urls[host] +
+             ", or there is no way to it: what is sent there fails");
+    }
     if (now >= end_ || fleet_->all_done()) break;
     take_commands();
   }
@@ -163,24 +173,56 @@ void Experiment::look_for_service(std::uint64_t least) {
   was_there_ = failed < counts.finished() || !recorder_->outage().empty() || actions_done_ > 0;
   if (was_there_ || failed < least) return;
   fleet_->stop();
-  const std::string& url = options_.request.url;
+  std::string url;
+  for (const std::string& each : options_.urls) url += (url.empty() ? "" : ", ") + each;
   throw std::runtime_error(refused > 0
                                ? "connection refused: nothing listens at " + url
                                : url + " cannot be reached: " + fleet_->history().first_error);
 }
 
+HostIntervals Experiment::with_states(HostIntervals hosts) const {
+  const bool frozen = recorder_->in_outage() && outage_.kind == Disturbance::Kind::kFreeze;
+  const auto count = [](double number) { return static_cast<std::size_t>(std::max(number, 0.0)); };
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    hosts[i].concurrency.reset();
+    hosts[i].frozen = frozen && i < options_.hosts.hit();
+    const auto& monitor = dependencies_.monitors[i];
+    const auto status = monitor && !hosts[i].frozen ? monitor->status() : std::nullopt;
+    if (!status) continue;
+    hosts[i].concurrency = count(status->concurrency);
+    const auto workers = status->workers.value_or(ServerStatus::Workers());
+    hosts[i].busy = count(workers.busy);
+    hosts[i].waiting = count(workers.waiting);
+  }
+  return hosts;
+}
+
+std::optional<HostsResult> Experiment::hosts_result() const {
+  if (!hosts_) return std::nullopt;
+  return hosts_->with([this](const PickedHosts& hosts, TimePoint now) {
+    return hosts.result(with_states(hosts.totals(now)));
+  });
+}
+
 void Experiment::begin() {
   Dashboard* const dashboard = dependencies_.dashboard;
+  workload_.picks_hosts = options_.hosts.each_process_picks();
+  if (options_.hosts.many()) {
+    hosts_ = std::make_shared<CalledHosts>(options_.hosts, dependencies_.requests, seed_,
+                                           sharing_processes(workload_));
+  }
   fleet_ = std::make_shared<Fleet>(
-      workload_, seed_, dependencies_.request,
+      workload_, seed_, dependencies_.requests.front(),
       FleetLimits{.max_threads = options_.max_threads,
                   .spared_ports = dependencies_.spared_ports,
                   .loses_connections =
                       options_.outage_at && loses_connections(workload_, options_.timeline.outage),
-                  .deadline = options_.deadline});
+                  .deadline = options_.deadline,
+                  .hosts = hosts_});
   dropped_reported_ = 0;
   dependencies_.fleet.set(fleet_);
   start_ = Clock::now();
+  if (hosts_) hosts_report_at_ = saturating_add(start_, options_.report_interval);
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) outage_begins_at_ = saturating_add(start_, *options_.outage_at);
   actions_done_ = 0;
@@ -190,14 +232,14 @@ void Experiment::begin() {
   if (options_.trace > 0) {
     fleet_->follow(start_, options_.trace);
     // A user who gives the server's process id wants to freeze it, perhaps only from the page.
-    if (dependencies_.server == nullptr && !options_.outage_at) fleet_->trace()->open();
+    if (dependencies_.servers.empty() && !options_.outage_at) fleet_->trace()->open();
   }
   recorder_.emplace(start_);
   most_before_ = 0;
   lines_.emplace(dependencies_.out);
   recorder_->add(*lines_, options_.report_interval);
   const Style style = style_of(STDOUT_FILENO, options_.look.color);
-  const bool announced = options_.outage_at || dependencies_.server != nullptr;
+  const bool announced = options_.outage_at || !dependencies_.servers.empty();
   const std::string below =
       words_of({announced ? "below-client" : "seen-below", {{"seed", std::to_string(seed_)}}});
   recorder_->add(answer_.emplace(dependencies_.out, style, below, true), options_.report_interval);
@@ -240,7 +282,12 @@ Recovery Experiment::checked(Recovery recovery) const {
 }
 
 std::optional<ServerStatus> Experiment::server_status() const {
-  return dependencies_.monitor == nullptr ? std::nullopt : dependencies_.monitor->status();
+  std::optional<ServerStatus> sum;
+  for (const auto& each : dependencies_.monitors) {
+    const auto status = each ? each->status() : std::nullopt;
+    if (status) sum = sum ? *sum + *status : status;
+  }
+  return sum;
 }
 
 std::optional<HeldDown> Experiment::held_down(const RunInterval& interval) {
@@ -343,6 +390,19 @@ void Experiment::report_commands(Duration patience) {
   }
 }
 
+bool Experiment::any_server(const std::function<void(ServerProcess&)>& act) {
+  bool any = false;
+  for (ServerProcess& each : dependencies_.servers) {
+    try {
+      act(each);
+      any = true;
+    } catch (const std::exception& error) {
+      notice(error.what());  // it has ended
+    }
+  }
+  return any;
+}
+
 void Experiment::begin_outage(const Disturbance& outage, Duration length) {
   if (recorder_->in_outage() || is_ordered(Order::Kind::kBegin)) {
     return lengthen_outage(outage, length);
@@ -351,8 +411,9 @@ void Experiment::begin_outage(const Disturbance& outage, Duration length) {
   try {
     switch (made_by(outage)) {
       case Disturbance::By::kSignals:
-        dependencies_.server->freeze(until);
-        break;
+        if (freeze(until)) break;
+        outage_failed_ = true;
+        return;
       case Disturbance::By::kCommands:
         dependencies_.outage_command->begin(until);
         break;
@@ -378,6 +439,7 @@ void Experiment::outage_has_begun(Duration length, TimePoint until) {
   // Nobody here knows what else a command changed, or whether the other one mends it.
   if (made_by(outage_) == Disturbance::By::kCommands) recorder_->note_change();
   if (loses_connections(outage_)) fleet_->lose_connections();
+  if (hosts_) hosts_->with([](PickedHosts& hosts, TimePoint) { hosts.outage_begins(); });
   set_load();
   if (fleet_->trace() != nullptr) fleet_->trace()->open();
   if (loses_connections(outage_)) {
@@ -398,11 +460,7 @@ void Experiment::lengthen_outage(const Disturbance& outage, Duration length) {
   const TimePoint now = Clock::now();
   const TimePoint until = saturating_add(now, length);
   if (until > outage_ends_at_) {
-    try {
-      dependencies_.server->freeze(until);
-    } catch (const std::exception& error) {
-      return notice(error.what());
-    }
+    if (!freeze(until)) return;
     outage_ends_at_ = until;
     notice("the server is already frozen: it now stays frozen for " + format_duration(length) +
            " from now on");
@@ -423,8 +481,7 @@ void Experiment::end_outage() {
   try {
     switch (made_by(outage_)) {
       case Disturbance::By::kSignals:
-        dependencies_.server->wake();
-        std::cerr << "server awake\n";
+        if (any_server([](ServerProcess& each) { each.wake(); })) std::cerr << "server awake\n";
         break;
       case Disturbance::By::kCommands:
         dependencies_.outage_command->end();
@@ -448,6 +505,7 @@ void Experiment::outage_is_over() {
   if (!announced) std::cerr << "outage over\n";
   fleet_->begin_phase();
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
+  if (hosts_) hosts_->with([](PickedHosts& hosts, TimePoint) { hosts.outage_ends(); });
   set_load();
 }
 
@@ -468,7 +526,8 @@ void Experiment::record_action(const std::string& announcement, Lasting leaves) 
 }
 
 void Experiment::give(const std::string& text, const Order& order) {
-  dependencies_.control->send(text);
+  const bool is_action = order.kind == Order::Kind::kAction;
+  dependencies_.control->send(text, is_action ? options_.hosts.replicas : options_.hosts.hit());
   orders_.push_back(order);
 }
 
@@ -511,7 +570,7 @@ void Experiment::take_commands() {
 }
 
 void Experiment::handle(const FreezeCommand& command) {
-  if (dependencies_.server != nullptr) begin_outage({}, command.length);
+  if (!dependencies_.servers.empty()) begin_outage({}, command.length);
 }
 
 void Experiment::handle(const WakeCommand&) {
@@ -570,6 +629,7 @@ void Experiment::finish() {
        .paced = workload_.retry.pacer.on,
        .job = fleet_->job_result(),
        .reconnect = fleet_->reconnect_result(),
+       .hosts = hosts_result(),
        .kept = totals.clients.kept});
 }
 

@@ -56,15 +56,16 @@ class Experiment {
  public:
   // All must outlive the experiment. Null means that the run does without it.
   struct Dependencies {
-    const HttpRequest& request;
+    const std::vector<HttpRequest>& requests;  // one to each host
     JsonLines& json;
-    std::ostream& out;    // gets the lines and the summary
-    CurrentFleet& fleet;  // set to the clients of each run
-    ServerProcess* server = nullptr;
+    std::ostream& out;                   // gets the lines and the summary
+    CurrentFleet& fleet;                 // set to the clients of each run
+    std::deque<ServerProcess>& servers;  // that the outage may freeze; may be empty
     OutageCommand* outage_command = nullptr;
-    ServerControl* control = nullptr;
+    ServerControls* control = nullptr;
     Dashboard* dashboard = nullptr;
-    const ServerMonitor* monitor = nullptr;
+    // Of the hosts whose status is known.
+    const std::deque<std::optional<ServerMonitor>>& monitors;
     RunObserver* judge = nullptr;  // gets the summary after it was printed
     // The command line's workload with another strategy.
     std::function<WorkloadOptions(const std::string& strategy)> restarted_with{};
@@ -98,6 +99,11 @@ class Experiment {
   // Looks for the first answer. If there has been none, and the attempts so far, at least `least` of
   // them, were all refused or found no way to the host, throws std::runtime_error: that is no run.
   void look_for_service(std::uint64_t least);
+  // Does it to each server that is there. Returns false if none is.
+  bool any_server(const std::function<void(ServerProcess&)>& act);
+  bool freeze(TimePoint until) {
+    return any_server([until](ServerProcess& each) { each.freeze(until); });
+  }
   void begin_outage(const Disturbance& outage, Duration length);
   void lengthen_outage(const Disturbance& outage, Duration length);
   void end_outage();
@@ -117,7 +123,10 @@ class Experiment {
   nlohmann::ordered_json start_line() const;
   // The result as far as the outage can be relied on, or with the reason why there was none.
   Recovery checked(Recovery recovery) const;
-  // What the server says of itself, and of this the requests that wait for a worker.
+  // Adds what the client knows of the state of each host.
+  HostIntervals with_states(HostIntervals hosts) const;
+  std::optional<HostsResult> hosts_result() const;
+  // What the servers say of themselves, and of this the requests that wait for a worker.
   std::optional<ServerStatus> server_status() const;
   std::optional<std::size_t> waiting() const;
   // After an outage that is over: what holds the service down.
@@ -159,8 +168,10 @@ class Experiment {
   std::size_t failed_orders_ = 0;
   const std::vector<TimedAction> actions_;
   std::size_t actions_done_ = 0;
-  double load_ = 1;         // as actions have set it
-  double most_before_ = 0;  // concurrency before the outage
+  double load_ = 1;                     // as actions have set it
+  double most_before_ = 0;              // concurrency before the outage
+  std::shared_ptr<CalledHosts> hosts_;  // null if there is one
+  TimePoint hosts_report_at_ = TimePoint::max();
   std::shared_ptr<Fleet> fleet_;
   std::uint64_t dropped_reported_ = 0;  // arrivals
   JsonReport json_report_;

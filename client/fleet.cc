@@ -27,7 +27,7 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const HttpReque
       limits_(limits),
       places_(is_open() ? limits.max_threads : options.clients),
       counts_(places_),
-      runner_(options, places_, request, waits_, counts_),
+      runner_(options, places_, request, waits_, counts_, limits.hosts.get()),
       arrival_threads_(places_, kIdleTime) {
   runner_.carry(limits.deadline, false);
   if (limits.loses_connections) {

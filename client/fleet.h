@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/calls/called_hosts.h"
 #include "common/calls/client_connections.h"
 #include "common/calls/live_counts.h"
 #include "common/calls/request_runner.h"
@@ -36,6 +37,7 @@ struct FleetLimits {
   std::vector<int> spared_ports{};  // see `shut_down_all_sockets`
   bool loses_connections = false;   // will the clients lose their connections?
   DeadlinePropagation deadline = DeadlinePropagation::kNone;  // what attempts carry along
+  std::shared_ptr<CalledHosts> hosts{};  // of a service that has several; null: it has one
 
   // About the number of requests that a storm of a hundred requests a second leaves in a minute.
   static constexpr std::size_t kDefaultMaxThreads = 5000;

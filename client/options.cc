@@ -40,6 +40,24 @@ void add_request_options(CLI::App& app, RequestOptions& request) {
   group->add_flag("--insecure", request.insecure, "https: accept any certificate");
 }
 
+// Of one host it may be given several times, and the last one counts.
+void check_each(Contradictions& wrong, const ClientOptions& options, const std::string& name,
+                std::size_t given, std::size_t needed) {
+  const std::size_t hosts = options.hosts.replicas;
+  if (hosts == 1 || given == 0 || (given >= needed && given <= hosts)) return;
+  wrong.add(name + ": " + std::to_string(given) + " given, and needed for the first " +
+            std::to_string(needed) + " of " + std::to_string(hosts) +
+            " hosts, in the order of --url");
+}
+
+// May anything but the outage change the service?
+bool acts(const ClientOptions& options) {
+  const auto all = actions(options.timeline);
+  return (options.dashboard && !options.token_files.empty()) ||
+         std::any_of(all.begin(), all.end(),
+                     [](const TimedAction& each) { return is_of_service(each.action); });
+}
+
 // A run with an outage must last this long to have a verdict. 0 without an outage.
 Duration least_duration(const ClientOptions& options) {
   if (!options.outage_at || !options.outage_for) return {};
@@ -51,7 +69,18 @@ Duration least_duration(const ClientOptions& options) {
 
 void add_client_options(CLI::App& app, ClientOptions& options) {
   auto* run = option_group(app, "Run");
-  add_text(*run, "--url", options.request.url, "where the requests go: http:// or https://")
+  add_value(
+      *run, "--url", "TEXT", options.request.url,
+      [&options](const std::string& text) {
+        options.urls.clear();
+        for (const std::string_view each : split(text, ' ')) {
+          if (!each.empty() || text.empty()) options.urls.emplace_back(each);
+        }
+        options.request.url = options.urls.front();
+        options.hosts.replicas = options.urls.size();
+      },
+      "where the requests go: http:// or https://; may be repeated, for a service of several hosts")
+      ->join(' ')
       ->group("Client");
   add_optional_duration(*run, "--duration", options.duration,
                         "how long the client runs; until it is stopped when not given")
@@ -89,15 +118,21 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
   add_value(
       *outage, "--server-pid", "COUNT", "",
       [&options](const std::string& text) {
-        if (text.find(' ') != std::string::npos) {
-          throw std::invalid_argument("more than one process: " + text + " (give only one)");
+        options.server_pids.clear();
+        for (std::string_view each : split(text, ';')) {
+          each = trimmed(each);
+          if (each.find(' ') != each.npos) {
+            throw std::invalid_argument("more than one process: " + text + " (give only one)");
+          }
+          options.server_pids.push_back(
+              parse_count(each, 1, std::numeric_limits<std::int32_t>::max()));
         }
-        options.server_pid = parse_count(text, 1, std::numeric_limits<std::int32_t>::max());
       },
-      "the server's process id, to freeze and wake it during the run")
+      "the server's process id, to freeze and wake it during the run; this and the other options of a server: once for "
+      "each --url, in that order")
       // `$(pidof server)` makes several words when there are several servers.
       ->expected(1, 1000)
-      ->join(' ')
+      ->join(';')
       ->group("Client");
   add_optional_duration(*outage, "--outage-at", options.outage_at,
                         "how long after the start the outage begins")
@@ -116,11 +151,11 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
   declare_options(timeline, options.timeline, Engine::kReal);
   add_options(app, timeline);
   auto* control = option_group(app, "Control of the server");
-  add_text(*control, "--admin-token-file", options.token_file,
-           "file to which the server wrote its admin token, which lets the client change the "
-           "server");
-  add_text(
-      *control, "--server-admin", options.server_admin,
+  add_repeated(*control, "--admin-token-file", "TEXT", options.token_files,
+               "file to which the server wrote its admin token, which lets the client change the "
+               "server");
+  add_repeated(
+      *control, "--server-admin", "TEXT", options.server_admins,
       "the server's admin port, as http://HOST:PORT; when not given, the port above that of --url");
 
   auto* page = option_group(app, "Live page");
@@ -129,12 +164,21 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       ->group("Client");
   add_count(*page, "--dashboard-port", options.dashboard_port, "the page's port; 0 = any free port",
             0, 65535);
-  add_text(*page, "--server-status", options.server_status,
-           "URL of the server's concurrency, delay and queue as JSON, for the page and for the "
-           "verdict, which then knows a queue that empties; when not given, /status on the port "
-           "above that of --url, but only on 127.0.0.1 or ::1");
+  add_repeated(
+      *page, "--server-status", "TEXT", options.server_statuses,
+      "URL of the server's concurrency, delay and queue as JSON, for the page and for the "
+      "verdict, which then knows a queue that empties; when not given, /status on the port "
+      "above that of --url, but only on 127.0.0.1 or ::1");
 
   add_workload_options(app, options.workload);
+  // Nothing here starts hosts or probes them.
+  OptionList all_of_hosts, of_lives, of_hosts;
+  declare_options(all_of_hosts, options.hosts);
+  declare_options(of_lives, options.hosts.life);
+  of_hosts.add_all(all_of_hosts, [&of_lives](const Option& each) {
+    return each.name != "replicas" && of_lives.find(each.name) == nullptr;
+  });
+  add_options(app, of_hosts);
   auto* clients = option_group(app, "Clients");
   add_count(*clients, "--max-threads", options.max_threads,
             "open arrivals: how many requests may be in flight or waiting for a retry, each on a "
@@ -143,13 +187,24 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 }
 
 void check_command_line(const Invocation& invocation, const ClientOptions& options) {
-  check(options, typed_options<WorkloadOptions>(invocation.app, invocation.arguments));
+  auto typed = typed_options<WorkloadOptions>(invocation.app, invocation.arguments);
+  const auto of_hosts = typed_options<HostSettings>(invocation.app, invocation.arguments);
+  typed.insert(typed.end(), of_hosts.begin(), of_hosts.end());
+  check(options, typed);
 }
 
 void check(const ClientOptions& options, const std::vector<std::string>& typed) {
   Contradictions wrong;
-  wrong.attempt([&] { check(options.workload); });
-  UnusedOptions unused = unused_options(options.workload, typed);
+  WorkloadOptions workload = options.workload;
+  workload.picks_hosts = options.hosts.each_process_picks();
+  wrong.attempt([&] { check(workload); });
+  wrong.attempt([&] { check(options.hosts); });
+  if (options.hosts.many() && options.outage_at &&
+      loses_connections(workload, options.timeline.outage)) {
+    wrong.add("--url: --outage=reconnect is of connections to one host");
+  }
+  UnusedOptions unused = unused_options(workload, typed);
+  unused.merge(unused_options(options.hosts, typed));
   if (options.workload.arrivals == Arrivals::kJob) {
     find_unused_load(unused, options.timeline, "with --arrivals=job");
   }
@@ -173,7 +228,7 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   }
   wrong.attempt([&] { check_trace(options.trace, options.json); });
   wrong.attempt([&] { check(options.request); });
-  if (is_https(options.server_status)) {
+  if (std::any_of(options.server_statuses.begin(), options.server_statuses.end(), is_https)) {
     wrong.add("--server-status must begin with http://");
   }
   if (options.workload.arrivals != Arrivals::kOpen &&
@@ -188,14 +243,14 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   }
   const Disturbance::By by = made_by(options.timeline.outage);
   const bool freezes = by == Disturbance::By::kSignals;
-  if (sends_orders(options) && options.token_file.empty()) {
+  if (sends_orders(options) && options.token_files.empty()) {
     wrong.add(
         "--outage, --at and --capacity change the server: start both programs with the same "
         "--admin-token-file");
   }
-  if (!sends_orders(options) && !(options.token_file + options.server_admin).empty()) {
+  if (!sends_orders(options) && !(options.token_files.empty() && options.server_admins.empty())) {
     wrong.add(
-        std::string(options.token_file.empty() ? "--server-admin" : "--admin-token-file") +
+        std::string(options.token_files.empty() ? "--server-admin" : "--admin-token-file") +
         " has no effect without something that changes the server (--at, --capacity, --outage, --dashboard)");
   }
   const bool by_command = by == Disturbance::By::kCommands;
@@ -209,12 +264,23 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
         std::string(options.outage_commands.begin.empty() ? "--outage-end" : "--outage-begin") +
         " has no effect without --outage=command");
   }
-  if (options.outage_at && options.outage_for && freezes && options.server_pid == 0) {
+  const bool no_pid = options.server_pids.empty();
+  if (options.outage_at && options.outage_for && freezes && no_pid) {
     wrong.add(
         "an outage needs the process to freeze: give --server-pid (for example "
         "--server-pid=$(pidof server), or $(pidof retrystorm-server) where it is installed)");
   }
-  if (options.server_pid != 0 && !(options.outage_at && freezes) && !options.dashboard) {
+  const std::size_t hit = options.hosts.hit(), ordered = ordered_hosts(options);
+  check_each(wrong, options, "--server-pid", options.server_pids.size(), hit);
+  check_each(wrong, options, "--admin-token-file", options.token_files.size(), ordered);
+  check_each(wrong, options, "--server-admin", options.server_admins.size(), ordered);
+  check_each(wrong, options, "--server-status", options.server_statuses.size(), 1);
+  if (!options.hosts.many() && options.server_pids.size() > 1) {
+    std::string pids;
+    for (const std::size_t each : options.server_pids) pids += ' ' + std::to_string(each);
+    wrong.add("--server-pid: more than one process:" + pids + " (give only one)");
+  }
+  if (!no_pid && !(options.outage_at && freezes) && !options.dashboard) {
     wrong.add(
         "--server-pid needs --outage-at and --outage-for (when to freeze it), or --dashboard (to "
         "freeze it from the page)");
@@ -234,7 +300,8 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
       !options.workload.retry.limit.has_deadline()) {
     wrong.add("--deadline-propagation=request needs a --deadline");
   }
-  if (!options.server_status.empty() && !options.dashboard && !options.outage_at) {
+  if (!options.server_statuses.empty() && !options.dashboard && !options.outage_at &&
+      !options.hosts.many()) {
     wrong.add("--server-status has no effect without an outage (--outage-at) or --dashboard");
   }
   if (!options.dashboard && options.dashboard_port != ClientOptions().dashboard_port) {
@@ -265,11 +332,12 @@ void fit_descriptors(ClientOptions& options, std::size_t descriptors) {
 }
 
 Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload) {
-  OutlookInput input{.workload = workload};
+  OutlookInput input{.workload = workload, .hosts = options.hosts};
   if (options.outage_at) {
     input.outage = options.timeline.outage;
     input.outage_for = *options.outage_for;
     input.calm = *options.outage_at;
+    input.note_outage_of_some();
   }
   note_unused_by_open_arrivals(input, workload);
   Outlook outlook = look_ahead(input);
@@ -283,25 +351,28 @@ Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload
 }
 
 bool sends_orders(const ClientOptions& options) {
-  const auto all = actions(options.timeline);
-  return (options.dashboard && !options.token_file.empty()) ||
-         (options.outage_at && is_of_service(options.timeline.outage)) ||
-         std::any_of(all.begin(), all.end(),
-                     [](const TimedAction& each) { return is_of_service(each.action); });
+  return (options.outage_at && is_of_service(options.timeline.outage)) || acts(options);
 }
 
-std::string server_admin_url(const ClientOptions& options, const Url& url) {
-  if (!options.server_admin.empty()) return options.server_admin;
+std::size_t ordered_hosts(const ClientOptions& options) {
+  return acts(options) ? options.hosts.replicas : options.hosts.hit();
+}
+
+std::string server_admin_url(const ClientOptions& options, const Url& url, std::size_t host) {
+  const auto& given = options.server_admins;
+  if (!given.empty()) return options.hosts.many() ? given.at(host) : given.back();
   // A retrystorm server on [::1] has its admin port on 127.0.0.1.
   const bool ipv6 = url.host.find(':') != url.host.npos;
-  const std::string host = !ipv6               ? url.host
+  const std::string name = !ipv6               ? url.host
                            : url.host == "::1" ? "127.0.0.1"
                                                : '[' + url.host + ']';
-  return "http://" + host + ':' + std::to_string(std::min(url.port + 1, 65535));
+  return "http://" + name + ':' + std::to_string(std::min(url.port + 1, 65535));
 }
 
-std::string server_status_url(const ClientOptions& options, const Url& url) {
-  if (!options.server_status.empty()) return options.server_status;
+std::string server_status_url(const ClientOptions& options, const Url& url, std::size_t host) {
+  const auto& given = options.server_statuses;
+  if (!given.empty() && !options.hosts.many()) return given.back();
+  if (!given.empty()) return host < given.size() ? given[host] : "";
   if (url.tls) return "";  // retrystorm's server has no TLS
   const bool ipv6 = url.address == "::1";
   if (!ipv6 && url.address.rfind("127.", 0) != 0) return "";

@@ -13,6 +13,7 @@
 #include "common/http/page_server.h"
 #include "model/run/outlook.h"
 #include "model/run/timeline.h"
+#include "model/service/picker.h"
 
 namespace retrystorm {
 
@@ -20,6 +21,8 @@ struct ClientOptions {
   WorkloadOptions workload;
   DeadlinePropagation deadline = DeadlinePropagation::kNone;
   RequestOptions request;
+  std::vector<std::string> urls{request.url};  // the first one is that of `request`
+  HostSettings hosts{.by_urls = true};
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
@@ -31,17 +34,16 @@ struct ClientOptions {
   AnswerLook look;
 
   TimelineOptions timeline;
-  std::string server_admin;  // as given; use `server_admin_url`
-  std::string token_file;
+  // One for each of `urls`, in their order. As given; use `server_admin_url` and `server_status_url`.
+  std::vector<std::string> server_admins, token_files, server_statuses;
+  std::vector<std::size_t> server_pids;
 
-  std::size_t server_pid = 0;
   std::optional<Duration> outage_at;
   std::optional<Duration> outage_for;
   OutageCommands outage_commands;
 
   bool dashboard = false;
   std::size_t dashboard_port = 8072;
-  std::string server_status;
 };
 
 void add_client_options(CLI::App& app, ClientOptions& options);
@@ -64,12 +66,15 @@ Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload
 // True if the run will send orders to the server, or the page may.
 bool sends_orders(const ClientOptions& options);
 
-// The URL for the orders: --server-admin, or else the port above the one that the requests go to.
-std::string server_admin_url(const ClientOptions& options, const Url& url);
+// So many of the first hosts get orders.
+std::size_t ordered_hosts(const ClientOptions& options);
 
-// The URL of the server's status: --server-status, or else the port above the one that the requests
+// The URL for the orders to a host: --server-admin, or else the port above the one that the requests go to.
+std::string server_admin_url(const ClientOptions& options, const Url& url, std::size_t host = 0);
+
+// The URL of a host's status: --server-status, or else the port above the one that the requests
 // go to, if that is on loopback. Empty otherwise: other machines are not asked unless they are
 // named.
-std::string server_status_url(const ClientOptions& options, const Url& url);
+std::string server_status_url(const ClientOptions& options, const Url& url, std::size_t host = 0);
 
 }  // namespace retrystorm

@@ -1,6 +1,7 @@
 // ./client: many clients that retry.
 #include "common/cli/program.h"
 
+#include <deque>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -65,23 +66,36 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   fit_descriptors(options, raise_descriptor_limit());
   // Opening a pipe waits for its reader. So files are opened before `signals` blocks the signals:
   // Ctrl-C still ends the program.
-  const HttpRequest request = make_request(options.request);
-  const std::string token = sends_orders(options) ? read_token(options.token_file) : "";
-  std::optional<ServerProcess> server;
-  if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
+  const std::vector<HttpRequest> requests = make_requests(options.request, options.urls);
+  std::vector<std::string> tokens;
+  for (std::size_t i = 0; sends_orders(options) && i < ordered_hosts(options); ++i) {
+    tokens.push_back(
+        read_token(options.hosts.many() ? options.token_files[i] : options.token_files.back()));
+  }
+  std::deque<ServerProcess> servers;
+  for (std::size_t i = 0; i < options.hosts.hit() && i < options.server_pids.size(); ++i) {
+    servers.emplace_back(static_cast<pid_t>(options.server_pids[i]));
+  }
   std::optional<OutageCommand> outage_command;
   if (!options.outage_commands.begin.empty()) outage_command.emplace(options.outage_commands);
   OutputFile json_file(options.json);
   EndSignals signals;
-  std::optional<ServerControl> control;
-  if (sends_orders(options)) {
-    control.emplace(resolve_url(server_admin_url(options, request.url)), token);
-    control->check(orders_to_check(options));
+  ServerControls control;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    control.add(resolve_url(server_admin_url(options, requests[i].url, i)), tokens[i],
+                orders_to_check(options));
   }
   StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
   JsonLines json(std::move(json_file), OutputQueue::WhenFull::kDrop);
   auto values = options_json(invocation.app);
   values["seed"] = seed;
+  for (const char* name : {"admin_token_file", "server_admin", "server_status"}) {
+    if (values.contains(name) && !options.hosts.many()) values[name] = values[name].back();
+  }
+  if (options.hosts.many()) {
+    values["url"] = options.urls;
+    if (!options.server_pids.empty()) values["server_pid"] = options.server_pids;
+  }
   values["syn_linear_timeouts"] = syn_linear_timeouts();
   if (!options.quiet) {
     const Outlook outlook = look_ahead(options, options.workload);
@@ -100,29 +114,30 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   std::optional<Dashboard> dashboard;
   if (options.dashboard) {
     dashboard.emplace(Dashboard::Options{.port = static_cast<int>(options.dashboard_port),
-                                         .can_freeze = server.has_value(),
-                                         .can_order = control.has_value(),
+                                         .can_freeze = !servers.empty(),
+                                         .can_order = !control.empty(),
                                          .pages = metrics.pages()});
     spared_ports.push_back(dashboard->port());
     std::cerr << "live page: " << dashboard->address() << std::endl;
   }
   // The server's own page is asked where it is shown, or needed to see a queue that empties.
-  std::optional<ServerMonitor> monitor;
-  if (const std::string status = server_status_url(options, request.url);
-      !status.empty() && (options.dashboard || options.outage_at)) {
-    monitor.emplace(resolve_url(status));
+  std::deque<std::optional<ServerMonitor>> monitors(requests.size());
+  for (std::size_t i = 0; i < monitors.size(); ++i) {
+    if (!options.dashboard && !options.outage_at && !options.hosts.many()) break;
+    const std::string status = server_status_url(options, requests[i].url, i);
+    if (!status.empty()) monitors[i].emplace(resolve_url(status));
   }
   RunJudge judge(options.expectations, std::cout, json);
   Experiment(options, seed, {invocation.command, values},
-             {.request = request,
+             {.requests = requests,
               .json = json,
               .out = std::cout,
               .fleet = fleet,
-              .server = server ? &*server : nullptr,
+              .servers = servers,
               .outage_command = outage_command ? &*outage_command : nullptr,
-              .control = control ? &*control : nullptr,
+              .control = control.empty() ? nullptr : &control,
               .dashboard = dashboard ? &*dashboard : nullptr,
-              .monitor = monitor ? &*monitor : nullptr,
+              .monitors = monitors,
               .judge = &judge,
               .restarted_with =
                   [&invocation](const std::string& strategy) {

@@ -56,6 +56,16 @@ std::optional<ServerStatus> parse_server_status(const std::string& text) {
   return status;
 }
 
+ServerStatus operator+(const ServerStatus& a, const ServerStatus& b) {
+  ServerStatus sum{.concurrency = a.concurrency + b.concurrency,
+                   .last_delay_s = std::max(a.last_delay_s, b.last_delay_s)};
+  if (a.workers && b.workers) {
+    const ServerStatus::Workers &of_a = *a.workers, &of_b = *b.workers;
+    sum.workers = {of_a.workers + of_b.workers, of_a.busy + of_b.busy, of_a.waiting + of_b.waiting};
+  }
+  return sum;
+}
+
 std::optional<double> late_from(const ServerStatus& server, Duration timeout) {
   if (!server.service) return std::nullopt;
   const double late = late_from(*server.service, timeout);

@@ -22,6 +22,9 @@ struct ServerStatus {
   std::optional<ServiceOptions> service{};  // the settings in force
 };
 
+// Of two hosts together, without their settings. The delay is the longer one.
+ServerStatus operator+(const ServerStatus& a, const ServerStatus& b);
+
 // Reads a JSON object with `concurrency` and `last_delay_s`, and optionally `workers`, `busy` and
 // `waiting`. All are finite numbers. Returns nothing if the text is anything else. The `settings` of a
 // service are texts by the names of the options. They count only if all are there and can be read.

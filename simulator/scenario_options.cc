@@ -81,10 +81,6 @@ void check_hedges(const ScenarioOptions& options) {
   }
 }
 
-bool picks_hosts(const ScenarioOptions& scenario) {
-  return scenario.hosts.many() && scenario.hosts.picked_by == PickedBy::kClient;
-}
-
 void check_hosts(const ScenarioOptions& options) {
   check(options.hosts);
   for (const TimedAction& each : options.timeline.at) {
@@ -257,7 +253,7 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 
 void find_unused(UnusedOptions& unused, const ScenarioOptions& asked) {
   ScenarioOptions scenario = asked;
-  scenario.workload.picks_hosts = picks_hosts(scenario);
+  scenario.workload.picks_hosts = scenario.hosts.each_process_picks();
   find_unused_of_clients(unused, scenario);
   find_unused(unused, scenario.hosts);
   find_unused_of_service(unused, scenario);
@@ -321,7 +317,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
     if (each.service_beside) each.service_beside = scaled(*each.service_beside, options.scale);
   }
   if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
-  scenario.workload.picks_hosts = picks_hosts(options);
+  scenario.workload.picks_hosts = options.hosts.each_process_picks();
 
   if (scenario.workload.connections.multiplexed()) {
     scenario.service.max_connections = std::numeric_limits<std::size_t>::max();  // there are few
@@ -359,12 +355,7 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
     input.outage = scenario.outage;
     input.calm = *scenario.outage_at;
     if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
-    const auto all = static_cast<double>(scenario.hosts.replicas);
-    const auto well = all - static_cast<double>(scenario.hosts.hit());
-    if (well > 0) {
-      input.outage_of_some =
-          std::exchange(input.outage, Disturbance{Disturbance::Kind::kCapacity, well / all});
-    }
+    input.note_outage_of_some();
   }
   note_unused_by_open_arrivals(input, asked);
   return look_ahead(input);

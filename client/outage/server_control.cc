@@ -37,7 +37,7 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
-ServerMonitor::ServerMonitor(const Url& url) : request_{.url = url}, client_(request_) {
+ServerMonitor::ServerMonitor(const Url& url) : request_{.url = url} {
   thread_ = std::thread(&ServerMonitor::run, this);
 }
 
@@ -73,7 +73,7 @@ std::optional<ServerStatus> ServerMonitor::ask() {
 }
 
 ServerControl::ServerControl(const Url& url, std::string token)
-    : url_(url), token_(std::move(token)), client_(HttpRequest{.url = url}) {
+    : url_(url), token_(std::move(token)) {
   thread_ = std::thread(&ServerControl::run, this);
 }
 
@@ -89,7 +89,7 @@ ServerControl::~ServerControl() {
 }
 
 void ServerControl::check(const std::string& orders) {
-  HttpClient client(HttpRequest{.url = url_});
+  HttpClient client;
   const std::string why_not = post(client, kCheckPath, orders, kPatience).why_not;
   if (!why_not.empty()) throw std::runtime_error(why_not);
 }
@@ -105,11 +105,6 @@ void ServerControl::send(std::string order) {
 std::vector<ServerControl::Answer> ServerControl::take_answers() {
   const std::scoped_lock lock(mutex_);
   return std::exchange(answers_, {});
-}
-
-bool ServerControl::under_way() const {
-  const std::scoped_lock lock(mutex_);
-  return !orders_.empty();
 }
 
 void ServerControl::finish(Duration patience) {
@@ -183,6 +178,37 @@ ServerControl::Reply ServerControl::post(HttpClient& to, const char* path,
     why_not = where + " is not the admin port of a retrystorm server";
   }
   return {.why_not = why_not, .refused = status < 500};
+}
+
+void ServerControls::send(const std::string& order, std::size_t hosts) {
+  Sent& sent = sent_.emplace_back(Sent{.answer = {order, ""}, .open = {}});
+  for (std::size_t i = 0; i < std::min(hosts, controls_.size()); ++i) {
+    sent.open.insert(i);
+    controls_[i].send(order);
+  }
+}
+
+std::vector<ServerControl::Answer> ServerControls::take_answers() {
+  for (std::size_t i = 0; i < controls_.size(); ++i) {
+    for (ServerControl::Answer& answer : controls_[i].take_answers()) {
+      const auto sent = std::find_if(sent_.begin(), sent_.end(),
+                                     [i](const Sent& each) { return each.open.contains(i); });
+      sent->open.erase(i);
+      if (sent->answer.why_not.empty()) sent->answer.why_not = std::move(answer.why_not);
+    }
+  }
+  std::vector<ServerControl::Answer> all;
+  for (; !sent_.empty() && sent_.front().open.empty(); sent_.pop_front()) {
+    all.push_back(std::move(sent_.front().answer));
+  }
+  return all;
+}
+
+void ServerControls::finish(Duration patience) {
+  const TimePoint until = saturating_add(Clock::now(), patience);
+  for (ServerControl& each : controls_) {
+    each.finish(std::max(until - Clock::now(), Duration::zero()));
+  }
 }
 
 std::string read_token(const std::string& path) {

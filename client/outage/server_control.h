@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,9 +73,6 @@ class ServerControl {
   // The answers since the last call, in the same order as the orders. Safe from any thread.
   std::vector<Answer> take_answers();
 
-  // True if there are orders without an answer. Safe from any thread.
-  bool under_way() const;
-
   // Waits at most `patience` for the answers to all orders, then drops the rest: the server does
   // not carry them out later. Do not call `send` at the same time.
   void finish(Duration patience);
@@ -103,6 +101,28 @@ class ServerControl {
   std::atomic<bool> ended_{false};
   HttpClient client_;  // used by the thread; others only interrupt it
   std::thread thread_;
+};
+
+// The servers of several hosts. An order is answered once each of those that got it has answered. Not thread-safe.
+class ServerControls {
+ public:
+  // That of the next host. See `ServerControl`; checks these orders.
+  void add(const Url& url, const std::string& token, const std::string& orders) {
+    controls_.emplace_back(url, token).check(orders);
+  }
+  bool empty() const { return controls_.empty(); }
+  // Gives it to so many, the first ones.
+  void send(const std::string& order, std::size_t hosts);
+  std::vector<ServerControl::Answer> take_answers();
+  void finish(Duration patience);
+
+ private:
+  struct Sent {
+    ServerControl::Answer answer;
+    std::set<std::size_t> open;  // who has not answered
+  };
+  std::deque<ServerControl> controls_;
+  std::deque<Sent> sent_;
 };
 
 // Reads the token in the first line of the file. Throws std::runtime_error with a readable message.

@@ -18,6 +18,7 @@ struct RequestRunner::HedgedAttempt {
   explicit HedgedAttempt(const Client& of) : client(of) {}
 
   Client client;  // as it was when the attempt was sent
+  CalledHosts::Host host = 0;
   bool hedge = false;
   bool retried = false;  // it has timed out, and another one was sent beside it
   TimePoint sent{};
@@ -83,6 +84,7 @@ class RequestRunner::Hedging {
     }
     auto attempt = std::make_shared<HedgedAttempt>(client_);
     attempt->hedge = hedge;
+    attempt->host = runner_.pick(client_, request_);
     attempt->sent = runner_.now();
     if (hedge) attempt->client.state = state_of_hedge;
     under_way_.push_back(attempt);
@@ -98,6 +100,7 @@ class RequestRunner::Hedging {
     if (runner_.attempt_threads_->start(task)) return;
     attempt->result = not_connected(Duration::zero());
     attempt->why = "this machine has no thread for it";
+    if (runner_.hosts_) runner_.hosts_->ended(client_.number, attempt->host, nullptr);
     runner_.counts_.come_back();
     const std::scoped_lock lock(race_->mutex);
     race_->ended.push_back(attempt);
@@ -288,7 +291,7 @@ void RequestRunner::run_hedged_attempt(const std::shared_ptr<Race>& race,
                                        const std::shared_ptr<HedgedAttempt>& attempt,
                                        HttpAttempt& http) {
   const AttemptResult result =
-      run_on_a_connection(attempt->client, http, nullptr, &attempt->interruption);
+      run_at(attempt->host, attempt->client, http, nullptr, &attempt->interruption);
   {
     const std::scoped_lock lock(race->mutex);
     attempt->result = result;

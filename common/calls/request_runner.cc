@@ -9,7 +9,8 @@
 namespace retrystorm {
 
 RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
-                             const HttpRequest& request, ClientWaits& waits, LiveCounts& counts)
+                             const HttpRequest& request, ClientWaits& waits, LiveCounts& counts,
+                             CalledHosts* hosts)
     : request_(request),
       timeout_(options.timeout),
       longest_attempt_(options.retry.hedge.on == HedgeOn::kTimeout ? Duration::max()
@@ -19,14 +20,18 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
       hedges_(options.retry),
       waits_(waits),
       counts_(counts),
+      hosts_(hosts),
       attempts_(places) {
   if (hedges_.any()) attempt_threads_ = std::make_unique<TaskThreads>(request_);
   const std::size_t processes = sharing_processes(options);
-  if (pool_settings_.multiplexed()) {
-    multiplexed_.emplace(pool_settings_, processes,
-                         [this] { return std::make_shared<Http2Connection>(request_); });
-  } else if (pool_settings_.kept()) {
-    pools_.emplace(pool_settings_, processes);
+  for (CalledHosts::Host host = 0; host < (hosts ? hosts->size() : 1); ++host) {
+    if (pool_settings_.multiplexed()) {
+      const HttpRequest& to = hosts ? hosts->request_to(host) : request_;
+      multiplexed_.emplace_back(pool_settings_, processes,
+                                [&to] { return std::make_shared<Http2Connection>(to); });
+    } else if (pool_settings_.kept()) {
+      pools_.emplace_back(pool_settings_, processes);
+    }
   }
   for (std::size_t i = 0; behaviour_.policy().has_process() && i < processes; ++i) {
     processes_.emplace_back().parts = behaviour_.policy().make_process(now());
@@ -140,8 +145,8 @@ std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& r
 }
 
 void RequestRunner::stop() {
-  if (pools_) pools_->stop();
-  if (multiplexed_) multiplexed_->stop();
+  for (auto& each : pools_) each.stop();
+  for (auto& each : multiplexed_) each.stop();
 }
 
 void RequestRunner::join() {
@@ -149,13 +154,16 @@ void RequestRunner::join() {
 }
 
 std::optional<KeptConnections> RequestRunner::kept_connections() const {
-  if (multiplexed_) return multiplexed_->totals();
-  return pools_ ? std::optional(pools_->totals()) : std::nullopt;
+  if (!pool_settings_.kept()) return std::nullopt;
+  KeptConnections sum;
+  for (const auto& each : pools_) sum += each.totals();
+  for (const auto& each : multiplexed_) sum += each.totals();
+  return sum;
 }
 
 void RequestRunner::lose_idle_connections() {
-  if (pools_) pools_->lose_idle();
-  if (multiplexed_) multiplexed_->lose_idle();
+  for (auto& each : pools_) each.lose_idle();
+  for (auto& each : multiplexed_) each.lose_idle();
 }
 
 Duration RequestRunner::time_left(const Client& client) const {
@@ -182,26 +190,43 @@ NextAttempt RequestRunner::bounded_by_end(Client& client, const AttemptResult& r
   });
 }
 
-AttemptResult RequestRunner::run_on_a_connection(const Client& client, HttpAttempt& attempt,
-                                                 AttemptTimes* times, Interruption* interruption) {
+AttemptResult RequestRunner::run_at(CalledHosts::Host host, const Client& client,
+                                    HttpAttempt& attempt, AttemptTimes* times,
+                                    Interruption* interruption) {
+  if (hosts_ == nullptr) return run_on_a_connection(host, client, attempt, times, interruption);
+  if (host == Picker::kNone) {
+    attempt.note("no host gets traffic (--eject)");
+    return not_connected(Duration::zero(), NoAnswer::kRefused);
+  }
+  attempt.send_now(hosts_->request_to(host));
+  const AttemptResult result = run_on_a_connection(host, client, attempt, times, interruption);
+  const bool cut_off =
+      waits_.stopping() || (interruption != nullptr && interruption->interrupted());
+  hosts_->ended(client.number, host, cut_off ? nullptr : &result);
+  return result;
+}
+
+AttemptResult RequestRunner::run_on_a_connection(CalledHosts::Host host, const Client& client,
+                                                 HttpAttempt& attempt, AttemptTimes* times,
+                                                 Interruption* interruption) {
   std::optional<Duration>* const service =
       times == nullptr || !times->traced ? nullptr : &times->service;
   attempt.carry(carried_by(client));
-  if (multiplexed_) {
-    return run_pooled(*multiplexed_, client, attempt, times, interruption,
+  if (pool_settings_.multiplexed()) {
+    ConnectionPools<Http2Connection>& pools = multiplexed_[host];
+    return run_pooled(pools, client, attempt, times, interruption,
                       [&](auto& connection, Duration patience) {
                         if (connection->is_accepted()) {
                           return attempt.run_on(*connection, patience, service, interruption);
                         }
                         const auto accepted = [&] {
-                          multiplexed_->accepted(client.number % multiplexed_->processes(),
-                                                 connection);
+                          pools.accepted(client.number % pools.processes(), connection);
                         };
                         return attempt.open(*connection, patience, service, accepted, interruption);
                       });
   }
-  if (pools_) {
-    return run_pooled(*pools_, client, attempt, times, interruption,
+  if (pool_settings_.kept()) {
+    return run_pooled(pools_[host], client, attempt, times, interruption,
                       [&](auto& connection, Duration patience) {
                         return attempt.run(patience, service, connection.get(), interruption);
                       });
@@ -281,7 +306,7 @@ std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request)
   AttemptTimes times{.traced = request.traced};
   const AttemptResult result = send_by_
                                    ? send_by_(client, std::min(longest_attempt_, time_left(client)))
-                                   : run_on_a_connection(client, *attempt, &times);
+                                   : run_at(pick(client, request), client, *attempt, &times);
   const TimePoint end = now();
   counts_.come_back();
   if (waits_.stopping()) return std::nullopt;

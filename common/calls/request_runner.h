@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/calls/called_hosts.h"
 #include "common/calls/connection_pools.h"
 #include "common/calls/live_counts.h"
 #include "common/calls/threads.h"
@@ -111,10 +112,10 @@ class RequestRunner {
   // Makes an attempt in another way than by HTTP.
   using Transport = std::function<AttemptResult(Client& client, Duration patience)>;
 
-  // `places`: how many clients there can be at a time. `waits` and `counts` must outlive this
-  // object.
+  // `places`: how many clients there can be at a time. `hosts`: of a service that has several, to which each attempt
+  // goes instead of `request`. They, `waits` and `counts` must outlive this object.
   RequestRunner(const WorkloadOptions& options, std::size_t places, const HttpRequest& request,
-                ClientWaits& waits, LiveCounts& counts);
+                ClientWaits& waits, LiveCounts& counts, CalledHosts* hosts = nullptr);
 
   RequestRunner(const RequestRunner&) = delete;
   RequestRunner& operator=(const RequestRunner&) = delete;
@@ -186,6 +187,7 @@ class RequestRunner {
     bool retry = false;   // the current attempt is not its first
     bool waited = false;  // the current attempt waited for permission
     HedgeState hedges{};
+    CalledHosts::List tried{};  // if the picker must know
   };
 
   // Only if requests are hedged (common/calls/hedged_requests.cc).
@@ -213,8 +215,15 @@ class RequestRunner {
   Carried carried_by(const Client& client) const;
   // Until the deadline of the client's request, which may have passed since permission was given.
   Duration time_left(const Client& client) const;
-  AttemptResult run_on_a_connection(const Client& client, HttpAttempt& attempt, AttemptTimes* times,
-                                    Interruption* interruption = nullptr);
+  // The host for an attempt of this request.
+  CalledHosts::Host pick(const Client& client, Request& request) {
+    return hosts_ == nullptr ? 0 : hosts_->pick(client.number, request.tried);
+  }
+  AttemptResult run_at(CalledHosts::Host host, const Client& client, HttpAttempt& attempt,
+                       AttemptTimes* times, Interruption* interruption = nullptr);
+  AttemptResult run_on_a_connection(CalledHosts::Host host, const Client& client,
+                                    HttpAttempt& attempt, AttemptTimes* times,
+                                    Interruption* interruption);
   // Takes a connection of the process's pool, waiting in line if need be, and calls `send` with it and the
   // patience that is left.
   template <typename Kept, typename Send>
@@ -247,14 +256,16 @@ class RequestRunner {
   const HedgePolicy hedges_;
   ClientWaits& waits_;
   LiveCounts& counts_;
+  CalledHosts* const hosts_;                  // null if there is one
   ClientConnections* connections_ = nullptr;  // null if no connections are lost
   DeadlinePropagation carries_ = DeadlinePropagation::kNone;
   bool numbers_ = false;
   Transport send_by_;  // empty: by HTTP
 
-  std::optional<ConnectionPools<Connection>> pools_;             // with --connections=keep-alive
-  std::optional<ConnectionPools<Http2Connection>> multiplexed_;  // with --connections=multiplexed
-  std::deque<Process> processes_;  // empty if the policy shares nothing
+  // Of each host.
+  std::deque<ConnectionPools<Connection>> pools_;             // with --connections=keep-alive
+  std::deque<ConnectionPools<Http2Connection>> multiplexed_;  // with --connections=multiplexed
+  std::deque<Process> processes_;                             // empty if the policy shares nothing
   // One for each place, made and used by that place's thread.
   std::vector<std::unique_ptr<HttpAttempt>> attempts_;
   std::optional<SharedTrace> trace_;

@@ -341,7 +341,8 @@ std::string text_of(const CLI::Option& option) {
   return option.get_multi_option_policy() == CLI::MultiOptionPolicy::Join
              ? CLI::detail::join(
                    option.results(), [](std::string part) { return CLI::detail::trim(part); },
-                   std::string(1, option.get_delimiter()) + ' ')
+                   option.get_delimiter() == ' ' ? " "
+                                                 : std::string(1, option.get_delimiter()) + ' ')
              : option.results().back();
 }
 

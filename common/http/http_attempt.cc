@@ -56,8 +56,8 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
   if (interruption != nullptr && interruption->interrupted()) return timed_out(Duration::zero());
   const httplib::Headers more = more_headers(patience, service);
   const HttpAnswer answer = kept == nullptr
-                                ? client_.send(request_, patience, kLongestError, more)
-                                : client_.send_on(*kept, request_, patience, kLongestError, more);
+                                ? client_.send(*request_, patience, kLongestError, more)
+                                : client_.send_on(*kept, *request_, patience, kLongestError, more);
   const AttemptResult result = judge(answer, Clock::now() - start, patience, service);
   if (kept != nullptr && result.outcome == Outcome::kTimedOut) kept->shut();
   return result;
@@ -86,8 +86,8 @@ AttemptResult HttpAttempt::judge(const HttpAnswer& answer, Duration latency, Dur
   if (answer.fault == Connection::Fault::kTimedOut || latency >= patience)
     return timed_out(latency);
   if (answer.fault == Connection::Fault::kShortage) {
-    request_.shortage->print("this machine lacks resources for the clients (" + answer.why +
-                             "): some of the errors are not the service's");
+    request_->shortage->print("this machine lacks resources for the clients (" + answer.why +
+                              "): some of the errors are not the service's");
   }
   if (!answer) {
     AttemptResult result = not_connected(latency, answer.no_answer);
@@ -95,7 +95,7 @@ AttemptResult HttpAttempt::judge(const HttpAnswer& answer, Duration latency, Dur
     return result;
   }
   const httplib::Response& response = answer.response;
-  request_.found->print([&] { return what_is_found(request_.url.path, response); });
+  request_->found->print([&] { return what_is_found(request_->url.path, response); });
   if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));
   AttemptResult result = answered(
       response.status, parse_retry_after(response.get_header_value("Retry-After"), unix_time()),

@@ -18,7 +18,9 @@ namespace retrystorm {
 class HttpAttempt {
  public:
   // `request` must outlive this object.
-  explicit HttpAttempt(const HttpRequest& request) : request_(request), client_(request) {}
+  explicit HttpAttempt(const HttpRequest& request) : request_(&request) {}
+  // The next attempts send this one, which must outlive this object.
+  void send_now(const HttpRequest& request) { request_ = &request; }
 
   // Returns within `patience` and a few milliseconds, whatever the server does. If `service` is not
   // null, asks the server how long the request was in the service, and stores the answer there. If
@@ -49,7 +51,7 @@ class HttpAttempt {
   AttemptResult judge(const HttpAnswer& answer, Duration latency, Duration patience,
                       std::optional<Duration>* service);
 
-  const HttpRequest& request_;
+  const HttpRequest* request_;
   HttpClient client_;
   Carried carried_{};
   std::string why_;

@@ -91,8 +91,6 @@ bool read_body(Connection& from, const std::string& method, httplib::Response& t
 
 }  // namespace
 
-HttpClient::HttpClient(const HttpRequest& request) : url_(request.url), tls_(request.tls) {}
-
 HttpAnswer HttpClient::send(const HttpRequest& request, Duration patience, std::size_t kept,
                             const httplib::Headers& more) {
   const HttpAnswer answer = try_to_send(connection_, request, patience, kept, more);
@@ -123,8 +121,9 @@ HttpAnswer HttpClient::try_to_send(Connection& connection, const HttpRequest& re
   bool asks_first = request.headers.count("Expect") + more.count("Expect") > 0;
   if (!asks_first) text += request.body;
   if (connection.is_open()) connection.renew(deadline);
-  bool goes_on = (connection.is_open() || connection.open(url_, tls_.get(), deadline)) &&
-                 connection.write(text);
+  bool goes_on =
+      (connection.is_open() || connection.open(request.url, request.tls.get(), deadline)) &&
+      connection.write(text);
   HttpAnswer answer;
   int& status = answer.response.status = 100;
   std::size_t most = Connection::kLongestHead;  // of all heads together

@@ -4,7 +4,6 @@
 #include <httplib.h>
 
 #include <cstddef>
-#include <memory>
 #include <string>
 
 #include "common/http/connection.h"
@@ -25,13 +24,10 @@ struct HttpAnswer {
   explicit operator bool() const { return fault == Connection::Fault::kNone; }
 };
 
-// Sends one request at a time, to one host. Its address is known, so no
+// Sends one request at a time, each to its own URL. Its address is known, so no
 // name is looked up again. Not thread-safe, except for `interrupt`.
 class HttpClient {
  public:
-  // Connects to the URL of `request`. All requests must go to that host.
-  explicit HttpClient(const HttpRequest& request);
-
   // Sends the request on a new connection. Returns within `patience` and a few milliseconds. Throws nothing: running out of memory is a
   // fault. `more`: additional headers. Keeps the first `kept` bytes of the answer's body. With the
   // header `Expect: 100-continue`, the body is sent only if the server asks for it. Interim answers and trailers are
@@ -51,8 +47,6 @@ class HttpClient {
   HttpAnswer try_to_send(Connection& connection, const HttpRequest& request, Duration patience,
                          std::size_t kept, const httplib::Headers& more);
 
-  const Url url_;
-  const std::shared_ptr<SSL_CTX> tls_;
   Connection connection_;
 };
 

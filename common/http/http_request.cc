@@ -206,12 +206,22 @@ void check(const RequestOptions& options) {
   }
 }
 
-HttpRequest make_request(const RequestOptions& options) {
-  HttpRequest request{.url = resolve_url(options.url), .method = options.method};
+std::vector<HttpRequest> make_requests(const RequestOptions& options,
+                                       const std::vector<std::string>& urls) {
+  HttpRequest request{.url = {}, .method = options.method};
   for (const std::string& each : options.headers) request.headers.insert(parse_header(each));
-  request.body = read_body(options.body);
-  if (request.url.tls) request.tls = make_tls(request.url.host, options);
-  return request;
+  request.body = read_body(options.body);  // once: it may be a pipe
+  std::vector<HttpRequest> requests;
+  for (const std::string& each : urls) {
+    request.url = resolve_url(each);
+    request.tls = request.url.tls ? make_tls(request.url.host, options) : nullptr;
+    requests.push_back(request);
+  }
+  return requests;
+}
+
+HttpRequest make_request(const RequestOptions& options) {
+  return make_requests(options, {options.url}).front();
 }
 
 }  // namespace retrystorm

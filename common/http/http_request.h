@@ -72,6 +72,10 @@ struct HttpRequest {
 // of them is not available, or if something cannot be sent as it is.
 HttpRequest make_request(const RequestOptions& options);
 
+// The same request to several hosts.
+std::vector<HttpRequest> make_requests(const RequestOptions& options,
+                                       const std::vector<std::string>& urls);
+
 // The host and the port, as the request's headers name them.
 std::string authority_of(const HttpRequest& request);
 

@@ -387,19 +387,18 @@ nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std:
 namespace {
 
 nlohmann::ordered_json host_json(std::size_t host, const HostInterval& state) {
-  return {{"host", host + 1},
-          {"attempts", state.attempts},
-          {"ok", state.ok},
-          {"failed", state.failed},
-          {"ejections", state.ejections},
-          {"out", rounded(state.out)},
-          {"frozen", state.frozen},
-          {"concurrency", state.concurrency},
-          {"busy", state.busy},
-          {"waiting", state.waiting},
-          {"state", kHostStateNames[static_cast<std::size_t>(state.state)]},
-          {"restarts", state.restarts},
-          {"killed", state.killed}};
+  nlohmann::ordered_json json{
+      {"host", host + 1},       {"attempts", state.attempts},   {"ok", state.ok},
+      {"failed", state.failed}, {"ejections", state.ejections}, {"out", rounded(state.out)},
+      {"frozen", state.frozen}};
+  if (!state.concurrency) return json;
+  json.update({{"concurrency", *state.concurrency},
+               {"busy", state.busy},
+               {"waiting", state.waiting},
+               {"state", kHostStateNames[static_cast<std::size_t>(state.state)]},
+               {"restarts", state.restarts},
+               {"killed", state.killed}});
+  return json;
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ struct HostInterval {
   HostState state = HostState::kUp;
   bool frozen = false;
   double out = 0;  // share of the pickers that send it nothing, because they have ejected it
-  std::size_t busy = 0, waiting = 0;  // of a service with workers
-  std::size_t concurrency = 0;
+  std::size_t busy = 0, waiting = 0;           // of a service with workers
+  std::optional<std::size_t> concurrency = 0;  // empty: not known, nor are the others
 };
 
 using HostIntervals = std::vector<HostInterval>;

@@ -32,6 +32,12 @@ struct OutlookInput {
   HostSettings hosts{};                     // `service` is all of them together
   // If the outage hits only some hosts: that. `outage` is then a loss of their share of the capacity.
   std::optional<Disturbance> outage_of_some{};
+  void note_outage_of_some() {
+    const auto all = static_cast<double>(hosts.replicas);
+    const auto well = all - static_cast<double>(hosts.hit());
+    if (!outage || well <= 0) return;
+    outage_of_some = std::exchange(outage, Disturbance{Disturbance::Kind::kCapacity, well / all});
+  }
   Duration outage_for{0};
   Duration calm{0};        // how long the run is before the outage
   Duration turnaround{0};  // the least time from the end of an attempt to the client's next one

@@ -12,7 +12,7 @@ namespace {
 
 // Below the streams of services and of kinds of clients.
 constexpr std::uint64_t kStreams = std::numeric_limits<std::uint64_t>::max() - 1'000'000;
-constexpr std::uint64_t kMany = 1'000'000;
+constexpr std::uint64_t kMostPicks = 1'000'000;
 
 bool is_in(std::span<const Picker::Host> hosts, Picker::Host host) {
   return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
@@ -26,7 +26,7 @@ RetryHost parse_retry_host(std::string_view text) {
   if (text == "other") return {.kind = RetryHost::Kind::kOther};
   if (parts.size() == 2 && parts[0] == "other") {
     return {.kind = RetryHost::Kind::kAgain,
-            .times = static_cast<std::size_t>(parse_count(parts[1], 1, kMany))};
+            .times = static_cast<std::size_t>(parse_count(parts[1], 1, kMostPicks))};
   }
   throw std::invalid_argument(unknown_name(text, {"any", "other", "other:N"}));
 }
@@ -49,7 +49,7 @@ Ejection parse_ejection(std::string_view text) {
   if (parts.size() > 3) {
     throw std::invalid_argument(in_quotes(text) + " is not of the form FAILURES:BASE:SHARE");
   }
-  Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMany))};
+  Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks))};
   if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
   if (parts.size() > 2) ejection.most = parse_number(parts[2], 0, 1);
   return ejection;
@@ -128,10 +128,12 @@ void declare_options(OptionList& options, HostSettings& settings) {
 void find_unused(UnusedOptions& unused, const HostSettings& settings) {
   if (settings.most() == 1) {
     find_unused<HostSettings>(
-        unused, settings, {}, "without --replicas",
+        unused, settings, {}, settings.by_urls ? "without a second --url" : "without --replicas",
         {"picker", "balance", "retry-host", "eject", "panic", "subset", "outage-replicas"});
   } else if (!settings.eject.on() && !settings.life.probe.on()) {
-    find_unused<HostSettings>(unused, settings, {}, "without --eject or --probe", {"panic"});
+    find_unused<HostSettings>(unused, settings, {},
+                              settings.by_urls ? "without --eject" : "without --eject or --probe",
+                              {"panic"});
   }
   if (settings.picked_by != PickedBy::kClient) {
     find_unused<HostSettings>(unused, settings, {}, "without --picker=client", {"subset"});
@@ -145,7 +147,7 @@ void check(const HostSettings& settings) {
       settings.outage_replicas > settings.replicas) {
     throw std::invalid_argument("--outage-replicas=" + std::to_string(settings.outage_replicas) +
                                 ": there are " + std::to_string(settings.replicas) +
-                                " (--replicas)");
+                                (settings.by_urls ? " (--url)" : " (--replicas)"));
   }
 }
 

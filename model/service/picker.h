@@ -88,11 +88,13 @@ struct HostSettings {
   std::size_t subset = kAll;           // how many hosts each picker knows, if it is not one for all
   std::size_t outage_replicas = kAll;  // that the outage hits: the first ones
   HostLifeSettings life{};
+  bool by_urls = false;  // --url says how many there are, not --replicas
 
   // The hosts that there may be at a time, at most. `replicas`: at the start.
   std::size_t most() const { return life.scaling.on() ? life.scaling.most : replicas; }
   // Is there anything to pick, or to tell of hosts? Else there is one service.
   bool many() const { return most() > 1 || life.on(); }
+  bool each_process_picks() const { return many() && picked_by == PickedBy::kClient; }
   // How many hosts the outage hits.
   std::size_t hit() const { return outage_replicas < replicas ? outage_replicas : most(); }
 };

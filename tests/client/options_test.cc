@@ -58,7 +58,8 @@ TEST_F(ClientOptionsTest, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.duration, std::nullopt);
   EXPECT_EQ(options.report_interval, 5s);
   EXPECT_EQ(options.json, "");
-  EXPECT_EQ(options.server_pid, 0);
+  EXPECT_TRUE(options.server_pids.empty());
+  EXPECT_FALSE(options.hosts.many());
   EXPECT_EQ(options.outage_at, std::nullopt);
   EXPECT_EQ(options.outage_for, std::nullopt);
   EXPECT_NO_THROW(check(options));
@@ -101,7 +102,7 @@ TEST_F(ClientOptionsTest, SetsEach) {
   EXPECT_EQ(options.duration, 60s);
   EXPECT_EQ(options.report_interval, 1s);
   EXPECT_EQ(options.json, "f");
-  EXPECT_EQ(options.server_pid, 42);
+  EXPECT_EQ(options.server_pids, (std::vector<std::size_t>{42}));
   EXPECT_EQ(options.outage_at, 15s);
   EXPECT_EQ(options.outage_for, 20s);
   EXPECT_NO_THROW(check(options));
@@ -172,7 +173,7 @@ TEST_F(ClientOptionsTest, TheServersStatusIsOnThePortAboveIts) {
   // Another machine is asked only if --server-status names it.
   EXPECT_EQ(status("http://192.0.2.1:8070/api"), "");
   EXPECT_EQ(status("http://[2001:db8::1]:8070/api"), "");
-  options.server_status = "http://127.0.0.1:1/x";
+  options.server_statuses = {"http://127.0.0.1:1/x"};
   EXPECT_EQ(status("http://127.0.0.1:8070/api"), "http://127.0.0.1:1/x");
   EXPECT_EQ(status("http://192.0.2.1:8070/api"), "http://127.0.0.1:1/x");
 }
@@ -185,6 +186,44 @@ TEST_F(ClientOptionsTest, TheAdminPortIsTheOneAbove) {
   EXPECT_EQ(admin("http://127.0.0.1:8070/api"), "http://127.0.0.1:8071");
   EXPECT_EQ(admin("http://[::1]:8070/api"), "http://127.0.0.1:8071");
   EXPECT_EQ(admin("http://[2001:db8::1]:8070/api"), "http://[2001:db8::1]:8071");
+}
+
+TEST_F(ClientOptionsTest, EachUrlIsAHost) {
+  const ClientOptions& options =
+      given({"--url=http://a/", "--url=http://b/", "--balance=two", "--outage-replicas=1",
+             "--server-pid=12", "--outage-at=1s", "--outage-for=1s"});
+  EXPECT_NO_THROW(check(options));
+  EXPECT_EQ(options.urls, (std::vector<std::string>{"http://a/", "http://b/"}));
+  EXPECT_EQ(options.request.url, "http://a/");
+  EXPECT_EQ(options.hosts.replicas, 2);
+  EXPECT_EQ(options.hosts.hit(), 1);
+  const Arguments outage{"--url=http://a/", "--url=http://b/", "--outage-at=1s", "--outage-for=1s"};
+  const auto with = [&outage](Arguments more) {
+    more.insert(more.begin(), outage.begin(), outage.end());
+    return more;
+  };
+  test::expect_refusals<Arguments>(
+      check_alone,
+      {{with({"--server-pid=12"}), "--server-pid: 1 given, and needed for the first 2 of 2 hosts"},
+       {with({"--server-pid=12", "--server-pid=34"}), ""},
+       {{"--server-pid=12", "--server-pid=34", "--outage-at=1s", "--outage-for=1s",
+         "--url=http://a/", "--url=http://b/"},
+        ""},
+       {with({"--server-pid=1", "--server-pid=2", "--server-pid=3"}), "--server-pid: 3 given"},
+       {with({"--server-pid=12", "--outage-replicas=3"}), "--outage-replicas=3"},
+       {with({"--outage=drop", "--admin-token-file=a"}), "--admin-token-file"},
+       {with({"--outage=drop", "--outage-replicas=1", "--admin-token-file=a"}), ""},
+       // An action is for all of them.
+       {with({"--outage=drop", "--outage-replicas=1", "--at=1s restart", "--admin-token-file=a"}),
+        "--admin-token-file"},
+       {with({"--outage=drop", "--admin-token-file=a", "--admin-token-file=b", "--server-admin=c"}),
+        "--server-admin"},
+       {with({"--outage=reconnect"}), "--outage=reconnect"},
+       {with({"--server-pid=12", "--server-pid=34", "--panic=50%"}), "panic"},
+       {{"--server-pid=12", "--server-pid=34", "--outage-at=1s", "--outage-for=1s"},
+        "more than one process: 12 34"},
+       {{"--balance=two"}, "balance has no effect without a second --url"},
+       {{"--outage-replicas=1"}, "outage-replicas has no effect without a second --url"}});
 }
 
 TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {

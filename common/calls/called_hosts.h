@@ -1,0 +1,55 @@
+// The hosts of a service, for the threads that call it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "common/http/http_request.h"
+#include "model/retry/attempt.h"
+#include "model/run/picked_hosts.h"
+
+namespace retrystorm {
+
+// `PickedHosts` under a lock. All members are safe from any thread.
+class CalledHosts {
+ public:
+  using Host = PickedHosts::Host;
+  using List = PickedHosts::List;
+
+  // `requests`: those to each host.
+  CalledHosts(const HostSettings& settings, std::vector<HttpRequest> requests, std::uint64_t seed,
+              std::size_t processes)
+      : requests_(std::move(requests)), hosts_(settings, seed, processes), missed_(size()) {}
+
+  std::size_t size() const { return requests_.size(); }
+  const HttpRequest& request_to(Host host) const { return requests_[host]; }
+
+  // Calls `use` with the hosts and the time.
+  template <typename Use>
+  auto with(const Use& use) {
+    const std::scoped_lock lock(mutex_);
+    return use(hosts_, Clock::now());
+  }
+
+  // See `PickedHosts`. Clients are dealt to processes in turn.
+  Host pick(std::uint64_t client, List& tried) {
+    return with([&](PickedHosts& hosts, TimePoint now) { return hosts.pick(now, client, tried); });
+  }
+  // The attempt is over. `result`: null if it was interrupted or not sent.
+  void ended(std::uint64_t client, Host host, const AttemptResult* result);
+
+  // Hosts where at least `least` attempts found nothing, and none anything. Each is returned once.
+  List take_missing(std::int64_t least);
+
+ private:
+  const std::vector<HttpRequest> requests_;
+  std::mutex mutex_;  // guards what follows
+  PickedHosts hosts_;
+  static constexpr std::int64_t kSeen = -1;
+  std::vector<std::int64_t> missed_;  // attempts that found nothing there; `kSeen`: or named
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,46 @@
+// The pickers of a service's hosts, and what became of the attempts that they sent there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/run/host_report.h"
+#include "model/service/picker.h"
+
+namespace retrystorm {
+
+// Has no lock: the caller prevents concurrent calls. Times passed in never decrease.
+class PickedHosts {
+ public:
+  using Host = Picker::Host;
+  using List = std::vector<Host>;
+
+  // `processes`: of the clients. Each has a picker of its own if the settings say so.
+  PickedHosts(const HostSettings& settings, std::uint64_t seed, std::size_t processes);
+
+  std::size_t size() const { return totals_.size(); }
+
+  // The host for an attempt of a client of this process, which must end, or `Picker::kNone`. `tried`: what its request
+  // has tried, to which this one is added if a retry must know.
+  Host pick(TimePoint now, std::size_t process, List& tried);
+  // The attempt is over. `counts`: it has a result, and was not cancelled.
+  void ended(TimePoint now, std::size_t process, Host host, Picker::Ended how, bool counts = true);
+
+  void outage_begins() { before_outage_ = totals_; }
+  void outage_ends();
+
+  // Of each host since the start, without what only the host knows.
+  HostIntervals totals(TimePoint now) const;
+  // What of these is new since the last call.
+  HostIntervals take_new(HostIntervals totals);
+  HostsResult result(HostIntervals totals) const;
+
+ private:
+  const HostSettings settings_;
+  std::vector<Picker> pickers_;  // one, or one of each process
+  HostIntervals totals_, taken_, before_outage_;
+};
+
+}  // namespace retrystorm

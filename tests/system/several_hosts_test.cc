@@ -1,0 +1,238 @@
+// A service of several hosts: real servers, and clients that choose among them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "tests/support/child_process.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+const std::string kNobody = "http://127.0.0.1:1/api";
+
+// One client that makes so many calls, one after the other.
+Arguments calls(int count) {
+  return {"--arrivals=job",
+          "--clients=1",
+          "--tasks=1",
+          "--calls=" + std::to_string(count),
+          "--quiet",
+          "--strategy=fixed",
+          "--fixed-delay=10ms",
+          "--seed=7"};
+}
+
+class SeveralHosts : public testing::Test {
+ protected:
+  // A host for each of these options.
+  void start(const std::vector<Arguments>& hosts) {
+    for (const Arguments& each : hosts) {
+      const std::string token = dir_.file("token" + std::to_string(servers_.size()));
+      servers_.emplace_back(
+          each + Arguments{"--base-delay=2ms", "--admin-port=any", "--admin-token-file", token});
+      tokens_.push_back("--admin-token-file=" + token);
+    }
+  }
+  Arguments urls() const {
+    Arguments urls;
+    for (const ServerUnderTest& each : servers_) urls.push_back("--url=" + each.url());
+    return urls;
+  }
+  Arguments admins(const std::string& path = "") const {
+    Arguments admins;
+    for (const ServerUnderTest& each : servers_) {
+      const std::string before = "metrics on ", said = each.err();
+      const std::size_t at = said.find(before) + before.size();
+      const std::string url = said.substr(at, said.find("/metrics\n", at) - at);
+      admins.push_back((path.empty() ? "--server-admin=" : "--server-status=") + url + path);
+    }
+    return admins;
+  }
+  // The hosts of the summary.
+  nlohmann::json hosts_of(const Arguments& more) {
+    summary_ = summary_of(RETRYSTORM_CLIENT, urls() + more);
+    return summary_["hosts"];
+  }
+
+  TempDir dir_;
+  std::deque<ServerUnderTest> servers_;
+  Arguments tokens_;
+  nlohmann::json summary_;
+};
+
+// Also on connections that are kept: one to each host for each process.
+TEST_F(SeveralHosts, HaveTheirTurns) {
+  start({{}, {}, {}});
+  for (const Arguments& more : {Arguments{},
+                                {"--picker=client", "--processes=1"},
+                                {"--connections=keep-alive", "--processes=1"}}) {
+    const auto hosts = hosts_of(calls(100) + more);
+    ASSERT_EQ(hosts.size(), 3u);
+    int sum = 0;
+    for (const auto& each : hosts) {
+      EXPECT_EQ(each["ok"], each["attempts"]);
+      EXPECT_GE(each["attempts"], 33);
+      EXPECT_LE(each["attempts"], 34);
+      sum += each["attempts"].get<int>();
+    }
+    EXPECT_EQ(sum, 100);
+  }
+  EXPECT_EQ(summary_["connections"]["opened"], 3);
+}
+
+// Each client has its own turns: 12 processes whose turns begin at random, and of 20 calls each host has 6 or 7 of each.
+TEST_F(SeveralHosts, ArePickedByEachProcess) {
+  start({{}, {}, {}});
+  const auto hosts =
+      hosts_of({"--arrivals=job", "--clients=12", "--tasks=12", "--calls=20", "--workers-start=0s",
+                "--quiet", "--seed=1", "--picker=client", "--processes=12"});
+  for (const auto& each : hosts) {
+    EXPECT_GE(each["attempts"], 12 * 6);
+    EXPECT_LE(each["attempts"], 12 * 7);
+  }
+}
+
+// A host that answers errors at once has the fewest under way, and gets nearly all. Five failures in a row end that.
+TEST_F(SeveralHosts, WithAnErrorDrawAttemptsUntilTheyAreEjected) {
+  const Arguments workers{"--service=workers", "--workers=50", "--service-time=100ms"};
+  start({workers + Arguments{"--error-share=1"}, workers, workers});
+  const Arguments load{"--arrivals=open", "--rate=100", "--strategy=none", "--quiet",
+                       "--duration=2s",   "--seed=1",   "--balance=least"};
+  const auto attempts = [](const nlohmann::json& hosts) {
+    double all = 0;
+    for (const auto& each : hosts) all += each["attempts"].get<double>();
+    return std::pair(hosts[0]["attempts"].get<double>(), all);
+  };
+  const auto [drawn, all] = attempts(hosts_of(load));
+  EXPECT_GT(drawn / all, 0.8);
+  const auto hosts = hosts_of(load + Arguments{"--eject=5:30s:34%"});
+  EXPECT_EQ(hosts[0]["ejections"], 1);
+  EXPECT_EQ(hosts[0]["out"], 1);
+  EXPECT_GE(hosts[0]["failed"], 5);
+  EXPECT_LE(attempts(hosts).first, 20);  // those under way meanwhile, too
+}
+
+TEST_F(SeveralHosts, ThatAreNotThereAreNamedAndEjected) {
+  start({{}, {}});
+  const std::string json = dir_.file("json");
+  const Ended run = succeeded(
+      RETRYSTORM_CLIENT, urls() + calls(60) +
+                             Arguments{"--url", kNobody, "--retry-host=other", "--max-attempts=2",
+                                       "--eject=5:30s:34%", "--json", json});
+  EXPECT_THAT(run.err, HasSubstr(kNobody));
+  const auto summary = read_json_lines(json).back();
+  EXPECT_EQ(summary["gave_up"], 0);
+  EXPECT_EQ(summary["errors"], 5);
+  EXPECT_EQ(summary["hosts"][2]["attempts"], 5);
+  EXPECT_EQ(summary["hosts"][2]["ejections"], 1);
+}
+
+TEST_F(SeveralHosts, ThatAllAreNotThereEndTheRun) {
+  const Ended run = ended(RETRYSTORM_CLIENT, {"--url", kNobody, "--url=http://127.0.0.1:2/api",
+                                              "--quiet", "--fixed-delay=1ms"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.err, HasSubstr(kNobody + ", http://127.0.0.1:2/api"));
+}
+
+TEST_F(SeveralHosts, ThatEndDuringTheRunAreEjected) {
+  start({{}, {}, {}});
+  const std::string json = dir_.file("json");
+  ChildProcess client(
+      RETRYSTORM_CLIENT,
+      urls() + Arguments{"--clients=10", "--lambda=20ms", "--duration=2s",
+                         "--report-interval=200ms", "--strategy=fixed", "--fixed-delay=10ms",
+                         "--max-attempts=3", "--retry-host=other", "--eject=5:30s:34%", "--json",
+                         json});
+  ASSERT_TRUE(eventually([&] { return read_file(json).find("\"host\":3") != std::string::npos; }));
+  servers_[1].signal(SIGKILL);
+  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  const auto summary = read_json_lines(json).back();
+  EXPECT_EQ(summary["gave_up"], 0);
+  EXPECT_EQ(summary["hosts"][1]["ejections"], 1);
+  EXPECT_GE(summary["hosts"][1]["failed"], 5);
+  EXPECT_EQ(summary["hosts"][1]["out"], 1);
+}
+
+TEST_F(SeveralHosts, AreHitByAnOutageInTheirOrder) {
+  start({{}, {}, {}});
+  const Arguments outage{"--outage-at=300ms", "--outage-for=700ms", "--duration=1500ms",
+                         "--clients=20",      "--lambda=20ms",      "--strategy=none",
+                         "--quiet",           "--timeout=400ms",    "--report-interval=100ms"};
+  const auto expect_hit = [](const nlohmann::json& hosts, std::size_t hit) {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      EXPECT_EQ(hosts[i]["failed"] > 0, i < hit) << i;
+      EXPECT_GT(hosts[i]["attempts_in_outage"], 0) << i;
+    }
+  };
+  for (const std::string kind : {"errors:1", "drop"}) {
+    expect_hit(hosts_of(outage + admins() + tokens_ +
+                        Arguments{"--outage-replicas=2", "--outage=" + kind}),
+               2);
+  }
+  Arguments pids;
+  for (const ServerUnderTest& each : servers_)
+    pids.push_back("--server-pid=" + std::to_string(each.pid()));
+  const auto all = json_lines_of(RETRYSTORM_CLIENT, urls() + outage + pids + admins("/status") +
+                                                        Arguments{"--outage-replicas=1"});
+  expect_hit(all.back()["hosts"], 1);
+  bool was_frozen = false;
+  for (const auto& each : all) {
+    if (each["type"] != "host") continue;
+    was_frozen |= each["frozen"] == true;
+    EXPECT_TRUE(each["frozen"] == false || each["host"] == 1);
+    EXPECT_NE(each["frozen"], each.contains("concurrency")) << each;
+  }
+  EXPECT_TRUE(was_frozen);
+  for (const ServerUnderTest& each : servers_) EXPECT_NE(each.state(), 'T');
+}
+
+// A slow host is not waited for: the hedge goes to another one, and that its attempt is cancelled is not its failure.
+TEST_F(SeveralHosts, HaveHedgesAtAnother) {
+  start({{"--service=workers", "--service-time=1s"}, {}});
+  const auto hosts = hosts_of({"--clients=1", "--lambda=1ms", "--duration=1s", "--quiet",
+                               "--seed=7", "--hedge=30ms", "--retry-host=other"});
+  const int won = summary_["hedges_won"], slow = hosts[0]["attempts"];
+  EXPECT_GT(won, 10);
+  EXPECT_LE(slow - won, 1);  // of the request that the end of the run cuts off
+  EXPECT_EQ(hosts[0]["ok"], 0);
+  EXPECT_EQ(hosts[0]["failed"], 0);
+  EXPECT_GE(hosts[1]["ok"], summary_["ok"]);
+}
+
+// One client at a time draws the same picks in both engines. The first of three hosts fails.
+TEST_F(SeveralHosts, ArePickedAlikeInBothEngines) {
+  start({{"--error-share=1"}, {}, {}});
+  for (const Arguments& how : {Arguments{"--retry-host=other"},
+                               {"--retry-host=other", "--balance=random"},
+                               {"--retry-host=other:1", "--balance=two"},
+                               {"--balance=random", "--eject=3:30s:34%"},
+                               {"--retry-host=other", "--balance=least", "--max-attempts=3"}}) {
+    const Arguments both = calls(60) + Arguments{"--max-attempts=2"} + how;
+    const auto real = hosts_of(both);
+    const auto simulated =
+        summary_of(RETRYSTORM_SIMULATE,
+                   both + Arguments{"--replicas=3", "--outage=errors:1", "--outage-at=0s",
+                                    "--outage-for=10m", "--outage-replicas=1", "--base-delay=2ms"});
+    for (const char* count : {"requests", "ok", "retries", "gave_up"}) {
+      EXPECT_EQ(summary_.at(count), simulated.at(count)) << how.back() << ' ' << count;
+    }
+    EXPECT_TRUE(how.front() != "--retry-host=other" || summary_.at("gave_up") == 0) << how.back();
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (const char* count : {"attempts", "ok", "failed", "ejections"}) {
+        EXPECT_EQ(real[i].at(count), simulated.at("hosts")[i].at(count))
+            << how.back() << ' ' << i << ' ' << count;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm::test
