@@ -211,15 +211,20 @@ take_time() {
   check_time "$calm" "$outage" "$after"
 }
 
-# start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server and its clients, with an outage
+# start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server (--replicas=N: so many) and its clients, with an outage
 # unless it lasts 0s. $in_front, if set, is run once there is the server: a function that starts another one before it, and
 # sets $server_url and $server_pid to that.
 start_run() {
-  local name=$1 calm_s outage_s after_s duration kind=freeze order
-  local client_options=() outage_options=() control=()
+  local name=$1 calm_s outage_s after_s duration kind=freeze order files admin i replicas=1 ordered=
+  local client_options=() outage_options=() control=() of_host=()
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
-    client_options+=("$1")
+    case $1 in
+      --replicas=*) replicas=${1#*=} ;;
+      --replicas) replicas=${2-} ;;
+      *) client_options+=("$1") ;;
+    esac
+    if [[ $1 == --replicas ]]; then shift; fi
     order=
     case $1 in
       --outage) kind=${2-} ;;
@@ -228,12 +233,11 @@ start_run() {
       --at | --capacity) order=${2-} ;;
     esac
     # The clients change the load without the server.
-    if [[ -n $order && $order != *" load "* ]]; then control=(--admin-token-file "$results/$name.token"); fi
+    if [[ -n $order && $order != *" load "* ]]; then ordered=yes; fi
     shift
   done
-  case $kind in
-    drop | slow:* | errors:* | capacity:* | throttle:*) control=(--admin-token-file "$results/$name.token") ;;
-  esac
+  [[ $replicas =~ ^[1-9][0-9]?$ ]] || refuse "--replicas: '$replicas' is no number of servers from 1 to 99"
+  case $kind in drop | slow:* | errors:* | capacity:* | throttle:*) ordered=yes ;; esac
   calm_s=$(seconds_of "$calm")
   outage_s=$(seconds_of "$outage")
   after_s=$(seconds_of "$after")
@@ -241,18 +245,24 @@ start_run() {
   [[ $(jq -n "$duration >= 1") == true ]] ||
     refuse "a run of ${duration}s: --calm, --outage and --after are 1s in all at least"
   open_results "$name"
-  rm -f "$results/$name".{client,server}.{jsonl,log}
-  if ((${#control[@]} > 0)); then set -- "${@:-"--"}" "${control[@]}" --admin-port any; fi
-  # The peak after waking lasts for some tenths of a second.
-  start_server "$results/$name" --report-interval 100ms "${@:2}"
-  ${in_front-}
-  if ((${#control[@]} > 0)); then
-    control+=(--server-admin "$(sed -n 's|^metrics on \(.*\)/metrics$|\1|p' "$results/$name.server.log")")
-  fi
-  if [[ $outage_s != 0 ]]; then
-    outage_options=(--outage-at "$calm" --outage-for "$outage")
-    if [[ $kind == freeze ]]; then outage_options+=(--server-pid "$server_pid"); fi
-  fi
+  rm -f "$results/$name".{client,server,host*.server}.{jsonl,log}
+  if [[ $outage_s != 0 ]]; then outage_options=(--outage-at "$calm" --outage-for "$outage"); fi
+  for ((i = 1; i <= replicas; ++i)); do
+    files=$results/$name
+    if ((i > 1)); then files+=.host$i; fi
+    of_host=("${@:2}")
+    if [[ -n $ordered ]]; then of_host+=(--admin-token-file "$files.token"); fi
+    if [[ -n $ordered ]] || ((replicas > 1)); then of_host+=(--admin-port any); fi
+    # The peak after waking lasts for some tenths of a second.
+    start_server "$files" --report-interval 100ms "${of_host[@]}"
+    ${in_front-}
+    admin=$(sed -n 's|^metrics on \(.*\)/metrics$|\1|p' "$files.server.log")
+    if [[ -n $ordered ]]; then control+=(--admin-token-file "$files.token" --server-admin "$admin"); fi
+    if ((replicas > 1)); then control+=(--server-status "$admin/status"); fi
+    if [[ $outage_s != 0 && $kind == freeze ]]; then outage_options+=(--server-pid "$server_pid"); fi
+    # The last one is that of `start_client`.
+    if ((i < replicas)); then control+=(--url "$server_url"); fi
+  done
   start_client "$results/$name" --report-interval 1s "${outage_options[@]}" "${control[@]}" \
     --duration "${duration}s" "${client_options[@]}"
 }
