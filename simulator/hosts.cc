@@ -19,17 +19,6 @@ void add(ProvisionedCapacity& sum, const ProvisionedCapacity& each) {
   sum.use.used += each.use.used;
 }
 
-std::vector<Picker> make_pickers(const HostSettings& settings, std::uint64_t seed,
-                                 const Calls& calls) {
-  std::vector<Picker> pickers;
-  if (!settings.many()) return pickers;
-  const std::size_t count =
-      settings.picked_by == PickedBy::kClient ? std::max<std::size_t>(calls.processes(), 1) : 1;
-  pickers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) pickers.emplace_back(settings, seed, i);
-  return pickers;
-}
-
 }  // namespace
 
 Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::uint64_t seed,
@@ -56,12 +45,10 @@ Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::u
         return servers;
       }()),
       first_(servers_.front().get()),
-      pickers_(make_pickers(settings, seed, calls)),
+      picked_(settings, seed, settings.many() ? calls.processes() : 0),
       events_(servers_.size(), TimePoint::max()),
       repeats_(servers_.size(), TimePoint::max()),
       in_service_(servers_.size()),
-      totals_(servers_.size()),
-      taken_(servers_.size()),
       configured_{options, std::nullopt},
       lives_(many_ ? servers_.size() : 0),
       scaler_(settings.life.scaling, settings.replicas) {
@@ -70,7 +57,6 @@ Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::u
 
 void Hosts::Answers::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
   if (attempt.is_probe()) return hosts_.probe_ended(now, host_, answer.ok());
-  ++(answer.ok() ? hosts_.totals_[host_].ok : hosts_.totals_[host_].failed);
   hosts_.ended(now, attempt,
                answer.ok()              ? Picker::Ended::kOk
                : answer.status() >= 500 ? Picker::Ended::kFailed
@@ -80,13 +66,12 @@ void Hosts::Answers::take_answer(TimePoint now, const Attempt& attempt, const An
 
 void Hosts::Answers::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
   if (attempt.is_probe()) return hosts_.probe_ended(now, host_, false);
-  ++hosts_.totals_[host_].failed;
   hosts_.ended(now, attempt, Picker::Ended::kFailed);
   hosts_.caller_.lose_connection(now, attempt, why);
 }
 
-Picker& Hosts::picker_of(const Attempt& attempt) {
-  return pickers_.size() == 1 ? pickers_.front() : pickers_[calls_.process_of(attempt)];
+std::size_t Hosts::process_of(const Attempt& attempt) const {
+  return settings_.picked_by == PickedBy::kClient ? calls_.process_of(attempt) : 0;
 }
 
 std::vector<Picker::Host>& Hosts::tried_by(const Attempt& attempt) {
@@ -98,14 +83,11 @@ std::vector<Picker::Host>& Hosts::tried_by(const Attempt& attempt) {
 
 void Hosts::connect(TimePoint now, const Attempt& attempt) {
   const bool avoids = settings_.retry_host.kind != RetryHost::Kind::kAny;
-  std::vector<Host>* const tried = avoids ? &tried_by(attempt) : nullptr;
   const Host host =
-      picker_of(attempt).pick(now, tried ? std::span<const Host>(*tried) : std::span<const Host>());
+      picked_.pick(now, process_of(attempt), avoids ? tried_by(attempt) : none_tried_);
   if (host == Picker::kNone) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
-  if (tried) tried->push_back(host);
   if (attempt.client >= host_of_.size()) host_of_.resize(attempt.client + 1);
   host_of_[attempt.client] = host;
-  ++totals_[host].attempts;
   servers_[host]->connect(now, attempt);
   note(now, host);
 }
@@ -113,17 +95,13 @@ void Hosts::connect(TimePoint now, const Attempt& attempt) {
 void Hosts::hang_up(TimePoint now, const Attempt& attempt) {
   const Host host = host_of_[attempt.client];
   const bool too_late = calls_.attempt_left(now, attempt) <= Duration::zero();
-  if (too_late) ++totals_[host].failed;
-  ended(now, attempt, too_late ? Picker::Ended::kFailed : Picker::Ended::kOther);
+  ended(now, attempt, too_late ? Picker::Ended::kFailed : Picker::Ended::kOther, too_late);
   servers_[host]->hang_up(now, attempt);
   note(now, host);
 }
 
-void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how) {
-  Picker& picker = picker_of(attempt);
-  const Host host = host_of_[attempt.client];
-  picker.ended(now, host, how);
-  if (how == Picker::Ended::kFailed && picker.is_out(now, host)) note_out(now, host);
+void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool counts) {
+  picked_.ended(now, process_of(attempt), host_of_[attempt.client], how, counts);
 }
 
 void Hosts::note(TimePoint now, Host host) {
@@ -238,8 +216,7 @@ std::optional<FoundOnWaking> Hosts::found_on_waking() const {
   return sum;
 }
 
-HostInterval Hosts::state(TimePoint now, Host host) const {
-  HostInterval state = totals_[host];
+void Hosts::add_state(Host host, HostInterval& state) const {
   const ServerNode& server = *servers_[host];
   const Life& life = lives_[host];
   constexpr std::array kStates{HostState::kUp, HostState::kStarting, HostState::kEnding,
@@ -253,54 +230,26 @@ HostInterval Hosts::state(TimePoint now, Host host) const {
     state.busy = workers->busy;
     state.waiting = workers->waiting;
   }
-  std::size_t out = 0;
-  for (const Picker& each : pickers_) {
-    state.ejections += each.ejections(host);
-    out += each.is_out(now, host) ? 1 : 0;
-  }
-  state.out = static_cast<double>(out) / static_cast<double>(pickers_.size());
-  return state;
 }
 
 HostIntervals Hosts::take_intervals(TimePoint now) {
-  HostIntervals intervals = states(now);
-  for (Host host = 0; host < intervals.size(); ++host) {
-    HostInterval& each = intervals[host];
-    const HostInterval before = std::exchange(taken_[host], each);
-    each.attempts -= before.attempts;
-    each.ok -= before.ok;
-    each.failed -= before.failed;
-    each.ejections -= before.ejections;
-    each.restarts -= before.restarts;
-    each.killed -= before.killed;
-  }
-  return intervals;
+  return picked_.take_new(states(now));
 }
 
 HostIntervals Hosts::states(TimePoint now) const {
-  HostIntervals states;
-  for (Host host = 0; many() && host < servers_.size(); ++host) states.push_back(state(now, host));
+  if (!many()) return {};
+  HostIntervals states = picked_.totals(now);
+  for (Host host = 0; host < servers_.size(); ++host) add_state(host, states[host]);
   return states;
-}
-
-void Hosts::outage_ends() {
-  for (Host host = 0; host < servers_.size(); ++host) {
-    HostInterval& totals = totals_[host];
-    totals.attempts_in_outage += totals.attempts - before_outage_[host].attempts;
-  }
 }
 
 std::optional<HostsResult> Hosts::result(TimePoint now) const {
   if (!many()) return std::nullopt;
-  return HostsResult{
-      .hosts = states(now),
-      .hit = settings_.hit(),
-      .by_load = settings_.balance == Balance::kLeast || settings_.balance == Balance::kTwo,
-      .first = settings_.replicas,
-      .most = most_up_,
-      .most_at = most_up_at_ - TimePoint{},
-      .killed_busy = killed_busy_,
-      .first_out = first_out_};
+  HostsResult result = picked_.result(states(now));
+  result.most = most_up_;
+  result.most_at = most_up_at_ - TimePoint{};
+  result.killed_busy = killed_busy_;
+  return result;
 }
 
 bool Hosts::awake() const {
@@ -358,8 +307,7 @@ void Hosts::take_turn(TimePoint now) {
       return probe_ended(now, turn.host,
                          settings_.life.probe.own_port && servers_[turn.host]->awake());
     case Turn::Kind::kProbesFailed:
-      ++totals_[turn.host].killed;
-      note_out(now, turn.host);
+      picked_.killed(now, turn.host);
       if (const ServerNode& server = *servers_[turn.host];
           server.awake() && !server.has_nothing_to_do()) {
         ++killed_busy_;
@@ -420,29 +368,20 @@ void Hosts::leave_traffic(TimePoint now, Host host) {
   life.failures = 0;
   life.state = Life::State::kEnding;
   servers_[host]->stop_listening();
-  set_health(now, host, Picker::Health::kAway);
-}
-
-void Hosts::note_out(TimePoint now, Host host) {
-  if (!first_out_) first_out_.emplace(host, now - TimePoint{});
-}
-
-void Hosts::set_health(TimePoint now, Host host, Picker::Health health) {
-  if (health == Picker::Health::kUnwell) note_out(now, host);
-  for (Picker& each : pickers_) each.set(now, host, health);
+  picked_.set_health(now, host, Picker::Health::kAway);
 }
 
 void Hosts::drain(TimePoint now, Host host, bool comes_back) {
   leave_traffic(now, host);
   lives_[host].comes_back = comes_back;
-  for (const Attempt& each : servers_[host]->hand_back(now)) give_to_others(now, host, each);
+  for (const Attempt& each : servers_[host]->hand_back(now)) give_to_others(now, each);
   add_turn(saturating_add(now, HostLifeSettings::kGrace), Turn::Kind::kEnd, host);
   note(now, host);
 }
 
-void Hosts::give_to_others(TimePoint now, Host host, const Attempt& attempt) {
+void Hosts::give_to_others(TimePoint now, const Attempt& attempt) {
   if (attempt.is_probe() || !caller_.waits_for(attempt)) return;
-  picker_of(attempt).ended(now, host, Picker::Ended::kOther);
+  ended(now, attempt, Picker::Ended::kOther, false);
   connect(now, attempt);
 }
 
@@ -452,7 +391,7 @@ void Hosts::end(TimePoint now, Host host) {
   life.ends = false;
   servers_[host]->kill(now);
   if (std::exchange(life.comes_back, true)) {
-    ++totals_[host].restarts;
+    picked_.restarted(host);
     start(now, host);
   } else {
     life.state = Life::State::kOff;
@@ -481,7 +420,7 @@ void Hosts::come_up(TimePoint now, Host host) {
   if (settings_.life.probe.on()) {
     add_turn(saturating_add(now, settings_.life.probe.every), Turn::Kind::kProbe, host);
   }
-  set_health(now, host, Picker::Health::kUp);
+  picked_.set_health(now, host, Picker::Health::kUp);
   if (const std::size_t up = count_of(Life::State::kUp); up > most_up_) {
     most_up_ = up;
     most_up_at_ = now;
@@ -523,7 +462,7 @@ void Hosts::probe_ended(TimePoint now, Host host, bool ok) {
     // Not now: the server may be in the middle of something.
     if (!well) add_turn(now, Turn::Kind::kProbesFailed, host);
   } else if (well != std::exchange(life.well, well)) {
-    set_health(now, host, well ? Picker::Health::kUp : Picker::Health::kUnwell);
+    picked_.set_health(now, host, well ? Picker::Health::kUp : Picker::Health::kUnwell);
   }
 }
 

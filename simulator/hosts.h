@@ -14,6 +14,7 @@
 #include "model/base/duration.h"
 #include "model/base/queues.h"
 #include "model/run/host_report.h"
+#include "model/run/picked_hosts.h"
 #include "model/run/timeline.h"
 #include "model/service/host_life.h"
 #include "model/service/picker.h"
@@ -84,8 +85,8 @@ class Hosts final : public Target {
   HostIntervals states(TimePoint now) const;
   std::optional<HostsResult> result(TimePoint now) const;
   // The outage begins or ends.
-  void outage_begins() { before_outage_ = totals_; }
-  void outage_ends();
+  void outage_begins() { picked_.outage_begins(); }
+  void outage_ends() { picked_.outage_ends(); }
 
   void connect(TimePoint now, const Attempt& attempt) override;
   // Not with many hosts: no connection is kept.
@@ -165,12 +166,10 @@ class Hosts final : public Target {
   void start(TimePoint now, Host host);
   void come_up(TimePoint now, Host host);
   void drain(TimePoint now, Host host, bool comes_back);
-  void give_to_others(TimePoint now, Host host, const Attempt& attempt);
+  void give_to_others(TimePoint now, const Attempt& attempt);
   void end(TimePoint now, Host host);
   // No pickers send to it any more, and it refuses connections. Its turns are void.
   void leave_traffic(TimePoint now, Host host);
-  void note_out(TimePoint now, Host host);
-  void set_health(TimePoint now, Host host, Picker::Health health);
   void probe(TimePoint now, Host host);
   bool waits_for_probe(Host host, const Attempt& attempt) const {
     return lives_[host].asked && lives_[host].probe == attempt.number;
@@ -182,13 +181,13 @@ class Hosts final : public Target {
   void count_time(TimePoint now);
   std::size_t count_of(Life::State state) const;
 
-  Picker& picker_of(const Attempt& attempt);
+  std::size_t process_of(const Attempt& attempt) const;
   // The hosts that the attempt's request has tried until now.
   std::vector<Host>& tried_by(const Attempt& attempt);
-  void ended(TimePoint now, const Attempt& attempt, Picker::Ended how);
+  void ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool counts = true);
   // Something has happened at the host.
   void note(TimePoint now, Host host);
-  HostInterval state(TimePoint now, Host host) const;
+  void add_state(Host host, HostInterval& state) const;
 
   const HostSettings settings_;
   const bool many_;
@@ -197,13 +196,13 @@ class Hosts final : public Target {
   std::vector<std::unique_ptr<Answers>> answers_;  // with many
   std::vector<std::unique_ptr<ServerNode>> servers_;
   ServerNode* const first_;
-  std::vector<Picker> pickers_;  // one, or one of each process
+  PickedHosts picked_;
   Tournament<TimePoint> events_, repeats_;
   std::vector<Host> host_of_;             // by client, of its attempt
   std::vector<std::vector<Host>> tried_;  // by request, if that matters
+  std::vector<Host> none_tried_;          // always empty
   std::vector<std::size_t> in_service_;   // of each host
   std::size_t all_in_service_ = 0, peak_ = 0;
-  HostIntervals totals_, taken_, before_outage_;  // without their states
   std::pair<ServiceOptions, std::optional<ServiceOptions>>
       configured_;           // those hit, and those beside them
   std::vector<Life> lives_;  // with many
@@ -215,7 +214,6 @@ class Hosts final : public Target {
   std::size_t busy_ = 0, workers_ = 0;      // of the hosts that are up
   TimePoint counted_until_{};
   std::uint64_t killed_busy_ = 0;
-  std::optional<std::pair<std::size_t, Duration>> first_out_;
   std::size_t most_up_ = 0;
   TimePoint most_up_at_{};
 };

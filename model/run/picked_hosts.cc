@@ -6,7 +6,7 @@
 namespace retrystorm {
 
 PickedHosts::PickedHosts(const HostSettings& settings, std::uint64_t seed, std::size_t processes)
-    : settings_(settings), totals_(settings.replicas), taken_(settings.replicas) {
+    : settings_(settings), totals_(settings.most()), taken_(settings.most()) {
   const bool one = settings.picked_by == PickedBy::kProxy;
   const std::size_t count = one ? 1 : std::max<std::size_t>(processes, 1);
   pickers_.reserve(count);
@@ -23,18 +23,40 @@ PickedHosts::Host PickedHosts::pick(TimePoint now, std::size_t process, List& tr
 
 void PickedHosts::ended(TimePoint now, std::size_t process, Host host, Picker::Ended how,
                         bool counts) {
-  pickers_[process % pickers_.size()].ended(now, host, how);
+  Picker& picker = pickers_[process % pickers_.size()];
+  picker.ended(now, host, how);
+  if (how == Picker::Ended::kFailed && picker.is_out(now, host)) note_out(now, host);
   if (counts) ++(how == Picker::Ended::kOk ? totals_[host].ok : totals_[host].failed);
 }
 
+void PickedHosts::note_out(TimePoint now, Host host) {
+  if (!first_out_) first_out_.emplace(host, now - TimePoint{});
+}
+
+void PickedHosts::set_health(TimePoint now, Host host, Picker::Health health) {
+  if (health == Picker::Health::kUnwell) note_out(now, host);
+  for (Picker& each : pickers_) each.set(now, host, health);
+}
+
+void PickedHosts::killed(TimePoint now, Host host) {
+  ++totals_[host].killed;
+  note_out(now, host);
+}
+
 void PickedHosts::outage_ends() {
-  for (Host host = 0; host < size(); ++host) {
-    totals_[host].attempts_in_outage += totals_[host].attempts - before_outage_[host].attempts;
+  totals_ = with_outage(totals_);
+  before_outage_.clear();
+}
+
+HostIntervals PickedHosts::with_outage(HostIntervals totals) const {
+  for (Host host = 0; host < before_outage_.size(); ++host) {
+    totals[host].attempts_in_outage += totals[host].attempts - before_outage_[host].attempts;
   }
+  return totals;
 }
 
 HostIntervals PickedHosts::totals(TimePoint now) const {
-  HostIntervals totals = totals_;
+  HostIntervals totals = with_outage(totals_);
   for (Host host = 0; host < size(); ++host) {
     for (const Picker& each : pickers_) {
       totals[host].ejections += each.ejections(host);
@@ -52,6 +74,8 @@ HostIntervals PickedHosts::take_new(HostIntervals totals) {
     totals[host].ok -= before.ok;
     totals[host].failed -= before.failed;
     totals[host].ejections -= before.ejections;
+    totals[host].restarts -= before.restarts;
+    totals[host].killed -= before.killed;
   }
   return totals;
 }
@@ -60,8 +84,9 @@ HostsResult PickedHosts::result(HostIntervals totals) const {
   return {.hosts = std::move(totals),
           .hit = settings_.hit(),
           .by_load = settings_.balance == Balance::kLeast || settings_.balance == Balance::kTwo,
-          .first = size(),
-          .most = size()};
+          .first = settings_.replicas,
+          .most = settings_.replicas,
+          .first_out = first_out_};
 }
 
 }  // namespace retrystorm

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -28,6 +30,11 @@ class PickedHosts {
   // The attempt is over. `counts`: it has a result, and was not cancelled.
   void ended(TimePoint now, std::size_t process, Host host, Picker::Ended how, bool counts = true);
 
+  // What is known of a host besides.
+  void set_health(TimePoint now, Host host, Picker::Health health);
+  void restarted(Host host) { ++totals_[host].restarts; }
+  void killed(TimePoint now, Host host);
+
   void outage_begins() { before_outage_ = totals_; }
   void outage_ends();
 
@@ -38,9 +45,15 @@ class PickedHosts {
   HostsResult result(HostIntervals totals) const;
 
  private:
+  void note_out(TimePoint now, Host host);
+  // With the attempts of an outage that is under way.
+  HostIntervals with_outage(HostIntervals totals) const;
+
   const HostSettings settings_;
   std::vector<Picker> pickers_;  // one, or one of each process
-  HostIntervals totals_, taken_, before_outage_;
+  HostIntervals totals_, taken_;
+  HostIntervals before_outage_;  // empty: there is none now
+  std::optional<std::pair<std::size_t, Duration>> first_out_;
 };
 
 }  // namespace retrystorm

@@ -55,8 +55,8 @@ Measure time_at(int hosts, int workers, double used, const std::string& balance,
 
 // Hosts that do 200/s each and are used to `used` of them: how many seconds of one host's work wait after so much time, if
 // `at` happens after 10 s. Requests wait for as long as it takes.
-Measure waiting_after(int hosts, double used, const std::string& balance, int start, const std::string& at,
-                      int after) {
+Measure waiting_after(int hosts, double used, const std::string& balance, int start,
+                      const std::string& at, int after) {
   NamedOptions options = given(
       "arrivals=open, rate=?, strategy=none, timeout=none, service=workers, workers=2, service-time=fixed:10ms, "
       "backlog=1000000, replicas=?, balance=?, host-start=?s, outage-at=0s, outage-for=0s, observe=?s",
@@ -91,7 +91,8 @@ Measure spread_of_subsets(int processes, int hosts, int known) {
 std::string restarts(int hosts, int apart) {
   std::string all;
   for (int i = 0; i < hosts; ++i) {
-    all += (i > 0 ? "; " : "") + std::to_string(10 + i * apart) + "s restart host " + std::to_string(i + 1);
+    all += (i > 0 ? "; " : "") + std::to_string(10 + i * apart) + "s restart host " +
+           std::to_string(i + 1);
   }
   return all;
 }
@@ -145,11 +146,12 @@ std::vector<Case> replica_cases() {
   takes(67, 4, 1, .9, "round-robin", 6.383, 100, 20000);
 
   const auto waits = [&list](int row, const std::string& what, int hosts, double used,
-                             const std::string& balance, int start, const std::string& at, int after,
-                             double expected) {
+                             const std::string& balance, int start, const std::string& at,
+                             int after, double expected) {
     list.push_back({row,
-                    "seconds of a host's work that wait, " + text(hosts) + " hosts used to " + text(used) + ", " + what +
-                        ", away for " + text(start) + " s, after " + text(after) + " s, " + balance,
+                    "seconds of a host's work that wait, " + text(hosts) + " hosts used to " +
+                        text(used) + ", " + what + ", away for " + text(start) + " s, after " +
+                        text(after) + " s, " + balance,
                     expected, Case::Relation::kEqual, .01,
                     waiting_after(hosts, used, balance, start, at, after)});
   };
@@ -173,8 +175,8 @@ std::vector<Case> replica_cases() {
   const auto spread = [&list](int processes, int hosts, int known) {
     const double share = static_cast<double>(known) / hosts;
     list.push_back({70,
-                    "spread of the hosts' load, " + text(processes) + " processes know " + text(known) + " of " +
-                        text(hosts),
+                    "spread of the hosts' load, " + text(processes) + " processes know " +
+                        text(known) + " of " + text(hosts),
                     std::sqrt((1 - share) / (processes * share)), Case::Relation::kEqual, .01,
                     spread_of_subsets(processes, hosts, known)});
   };
