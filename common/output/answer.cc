@@ -134,7 +134,7 @@ void add_lives(Statements& all, const HostsResult& result) {
                    {{"count", number(killed)},
                     {"busy", number(result.killed_busy)},
                     {"hit", static_cast<double>(hosts)},
-                    {"hosts", number(result.hosts.size())},
+                    {"hosts", number(result.most)},
                     {"at", result.first_out->second}}});
   }
   if (result.most > result.first) {
@@ -149,7 +149,7 @@ std::optional<Statement> remark_of(const HostsResult& result) {
   constexpr double kMany = 1.5;  // times what would be theirs in turn
   const auto share = result.share_of_hit();
   if (!share || result.hit >= result.hosts.size()) return std::nullopt;
-  const auto hit = static_cast<double>(result.hit), all = static_cast<double>(result.hosts.size());
+  const auto hit = static_cast<double>(result.hit), all = static_cast<double>(result.most);
   const auto ejections = static_cast<double>(result.sum(&HostInterval::ejections));
   const bool draws = result.by_load && *share > kMany * hit / all;
   Statement what{draws           ? "run-hosts-sinkhole"
