@@ -441,6 +441,8 @@ void Hosts::probe(TimePoint now, Host host) {
   Life& life = lives_[host];
   ++life.probe;
   life.asked = true;
+  // The first one, so that one that times out when the next one is due is over then.
+  add_turn(saturating_add(now, probe.timeout), Turn::Kind::kProbeTimesOut, host);
   add_turn(saturating_add(now, probe.every), Turn::Kind::kProbe, host);
   ServerNode& server = *servers_[host];
   if (!probe.own_port) {
@@ -449,7 +451,6 @@ void Hosts::probe(TimePoint now, Host host) {
   } else if (server.awake() || !server.listens()) {
     probe_ended(now, host, server.listens());
   }
-  if (life.asked) add_turn(saturating_add(now, probe.timeout), Turn::Kind::kProbeTimesOut, host);
 }
 
 void Hosts::probe_ended(TimePoint now, Host host, bool ok) {

@@ -236,29 +236,38 @@ Duration rounded(Duration time) {
 std::optional<RunAnswer> seen_in(const RunCurve& curve) {
   constexpr double kFell = 0.75, kBack = 0.9;  // of the OK/s before
   constexpr double kBeyondChance = 4;          // standard deviations of a count
-  double seconds = 0, answers = 0;
-  const auto begin_of = [&curve](std::size_t i) {
-    return i == 0 ? Duration::zero() : curve.points[i - 1].end;
+  const std::vector<RunCurve::Point>& points = curve.points;
+  double seconds = 0, answers = 0, before = 0;
+  const auto begin_of = [&points](std::size_t i) {
+    return i == 0 ? Duration::zero() : points[i - 1].end;
   };
-  for (std::size_t i = 0; i < curve.points.size(); ++i) {
-    const double length = to_seconds(curve.points[i].end - begin_of(i));
-    const double before = seconds > 0 ? answers / seconds : 0, expected = before * length;
-    const double missing = expected - curve.points[i].ok * length;
-    if (curve.points[i].ok >= kFell * before || missing < kBeyondChance * std::sqrt(expected)) {
-      seconds += length;
-      answers += curve.points[i].ok * length;
+  const auto length_of = [&](std::size_t i) { return to_seconds(points[i].end - begin_of(i)); };
+  const auto fell = [&](std::size_t i) {
+    const double expected = before * length_of(i);
+    return points[i].ok < kFell * before &&
+           expected - points[i].ok * length_of(i) >= kBeyondChance * std::sqrt(expected);
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!fell(i)) {
+      seconds += length_of(i);
+      answers += points[i].ok * length_of(i);
+      before = answers / seconds;
       continue;
     }
-    double least = curve.points[i].ok;
-    std::size_t back = i + 1;
-    for (; back < curve.points.size() && curve.points[back].ok < kBack * before; ++back) {
-      least = std::min(least, curve.points[back].ok);
+    // It may fall again. The last fall's end counts.
+    double least = points[i].ok;
+    std::size_t end = i + 1;
+    bool low = true;
+    for (std::size_t k = i + 1; k < points.size(); ++k) {
+      low = low ? points[k].ok < kBack * before : fell(k);
+      if (!low) continue;
+      least = std::min(least, points[k].ok);
+      end = k + 1;
     }
-    const bool lasts = back == curve.points.size();
-    return RunAnswer{lasts ? Tone::kBad : Tone::kGood,
-                     {lasts ? "seen-down" : "seen-back",
+    return RunAnswer{low ? Tone::kBad : Tone::kGood,
+                     {low ? "seen-down" : "seen-back",
                       {{"from", clock_text(rounded(begin_of(i)))},
-                       {"to", clock_text(rounded(curve.points[back - 1].end))},
+                       {"to", clock_text(rounded(points[end - 1].end))},
                        {"share", ShareOf{least / before}}}}};
   }
   return std::nullopt;

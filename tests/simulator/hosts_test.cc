@@ -334,6 +334,16 @@ TEST(Hosts, AreFoundByTheirProbes) {
   EXPECT_EQ(killed.hosts->hosts[0].killed, 1);
 }
 
+// A probe may wait for as long as its period.
+TEST(Hosts, AreWellWhileTheirProbesAreAnswered) {
+  const Summary summary =
+      run(kHosts +
+          "rate = 300\nstrategy = none\noutage-for = 0s\noutage-at = 30s\nobserve = 0s\n"
+          "probe = 1s:1s:1\n");
+  EXPECT_EQ(summary.counts.errors, 0);
+  for (const HostInterval& each : summary.hosts->hosts) EXPECT_EQ(each.state, HostState::kUp);
+}
+
 // A service of one host has a life, too.
 TEST(Hosts, MayBeOne) {
   const Summary summary = run(

@@ -53,18 +53,18 @@ Measure time_at(int hosts, int workers, double used, const std::string& balance,
   };
 }
 
-// Hosts that do 200/s each and are used to `used` of them: how many seconds of one host's work wait after so much time, if
+// Hosts that do 900/s each and are used to `used` of them: how many seconds of one host's work wait after so much time, if
 // `at` happens after 10 s. Requests wait for as long as it takes.
 Measure waiting_after(int hosts, double used, const std::string& balance, int start,
                       const std::string& at, int after) {
   NamedOptions options = given(
-      "arrivals=open, rate=?, strategy=none, timeout=none, service=workers, workers=2, service-time=fixed:10ms, "
+      "arrivals=open, rate=?, strategy=none, timeout=none, service=workers, workers=9, service-time=fixed:10ms, "
       "backlog=1000000, replicas=?, balance=?, host-start=?s, outage-at=0s, outage-for=0s, observe=?s",
-      200 * used, hosts, balance, start, 10 + after);
+      900 * used, hosts, balance, start, 10 + after);
   options["at"] = at;
   return [options](std::uint64_t seed) {
     const ObservedRun run = observe({.options = options, .service_interval = 1s}, seed);
-    return static_cast<double>(run.service.back().interval.workers->waiting) / 200;
+    return static_cast<double>(run.service.back().interval.workers->waiting) / 900;
   };
 }
 
@@ -160,8 +160,8 @@ std::vector<Case> replica_cases() {
   waits(68, "one restarts", 3, 2.7, "least", 60, one, 60, .7 * 60);
   waits(68, "one restarts", 3, 2.7, "least", 60, one, 160, .7 * 60 - .3 * 100);
   waits(68, "one restarts", 3, 2.7, "round-robin", 60, one, 160, .7 * 60 - .2 * 100);
-  waits(68, "one restarts", 4, 3.4, "least", 30, one, 40, .4 * 30 - .6 * 10);
-  waits(68, "one restarts", 4, 3.4, "round-robin", 30, one, 40, .4 * 30 - .45 * 10);
+  waits(68, "one restarts", 4, 3.4, "least", 30, one, 35, .4 * 30 - .6 * 5);
+  waits(68, "one restarts", 4, 3.4, "round-robin", 30, one, 35, .4 * 30 - .45 * 5);
   // One after the other: nothing is lost if each gives what waits to the others. Else each takes its share along.
   const std::string rolling = "10s rolling-restart";
   waits(69, "all, one after the other", 3, 2.1, "least", 60, rolling, 180, .1 * 180);

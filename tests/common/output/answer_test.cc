@@ -75,6 +75,15 @@ TEST(SeenInTheRates, AServerThatWasStoppedAndWoken) {
   EXPECT_NEAR(std::get<ShareOf>(seen->headline.values[2].of).share, 24 / 49.0, 1e-9);
 }
 
+// Until the end of the last fall.
+TEST(SeenInTheRates, AServerThatFallsAgain) {
+  const auto seen = seen_in(curve_of({48, 50, 25, 49, 50, 10, 49}));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->headline.id, "seen-back");
+  EXPECT_EQ(std::get<std::string>(seen->headline.values[0].of), "0:10");
+  EXPECT_EQ(std::get<std::string>(seen->headline.values[1].of), "0:30");
+}
+
 TEST(SeenInTheRates, AServerThatStaysDown) {
   const auto seen = seen_in(curve_of({48, 50, 0, 0, 0}));
   ASSERT_TRUE(seen);
