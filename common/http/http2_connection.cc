@@ -27,6 +27,8 @@ namespace {
 // What is handed to the system at a time, so that a request and the resets before it are one packet.
 constexpr std::size_t kPart = 16 * 1024;
 
+constexpr const char* kSpeaksNoHttp2 = "the server does not speak HTTP/2";
+
 // HTTP/2 knows no headers about the connection (RFC 9113, 8.2.2). Host becomes `:authority`.
 bool is_of_connection(const std::string& name) {
   constexpr std::array<std::string_view, 7> kNames{
@@ -145,6 +147,9 @@ struct Http2Connection::Callbacks {
       exchange->end({.response = std::move(exchange->response)});
     } else if (exchange->head > Connection::kLongestHead) {
       self.fail(*exchange, "the answer's head is too long", NoAnswer::kOther);
+    } else if (!self.accepted_) {
+      // Its first bytes came before the request was sent, and there is no session to send it in.
+      self.fail(*exchange, kSpeaksNoHttp2, NoAnswer::kOther);
     } else {
       self.fail(*exchange,
                 std::string("the server has ended the request: ") + nghttp2_http2_strerror(error),
@@ -338,9 +343,8 @@ void Http2Connection::run() {
     if (over_) break;
     if (nghttp2_session_want_read(session_.get()) == 0 &&
         nghttp2_session_want_write(session_.get()) == 0) {
-      break_off(
-          accepted_ ? "the server has ended the connection" : "the server does not speak HTTP/2",
-          accepted_ ? NoAnswer::kReset : NoAnswer::kOther);
+      break_off(accepted_ ? "the server has ended the connection" : kSpeaksNoHttp2,
+                accepted_ ? NoAnswer::kReset : NoAnswer::kOther);
       break;
     }
     std::array<pollfd, 2> waits{
