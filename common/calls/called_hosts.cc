@@ -1,22 +1,14 @@
 #include "common/calls/called_hosts.h"
 
 namespace retrystorm {
-namespace {
-
-// Without an answer the status is 0.
-Picker::Ended end_of(const AttemptResult& result) {
-  if (result.outcome == Outcome::kOk) return Picker::Ended::kOk;
-  return result.status == 0 || result.status >= 500 ? Picker::Ended::kFailed
-                                                    : Picker::Ended::kOther;
-}
-
-}  // namespace
 
 void CalledHosts::ended(std::uint64_t client, Host host, const AttemptResult* result) {
   if (host == Picker::kNone) return;
   with([&](PickedHosts& hosts, TimePoint now) {
     const bool counts = result != nullptr;
-    hosts.ended(now, client, host, counts ? end_of(*result) : Picker::Ended::kOther, counts);
+    const auto end = counts ? Picker::end_of(result->outcome == Outcome::kOk, result->status)
+                            : Picker::Ended::kOther;
+    hosts.ended(now, client, host, end, counts);
     if (!counts || missed_[host] == kSeen) return;
     const bool nothing =
         result->no_answer == NoAnswer::kRefused || result->no_answer == NoAnswer::kUnreachable;

@@ -188,7 +188,6 @@ namespace {
 
 // "host 2" or "2 hosts".
 RestartedHosts parse_restarted(std::string_view text) {
-  constexpr std::uint64_t kMost = 100'000;
   std::string_view rest = text;
   const std::string_view first = take_word(rest);
   const bool one = first == "host";
@@ -196,7 +195,7 @@ RestartedHosts parse_restarted(std::string_view text) {
     throw std::invalid_argument(in_quotes("restart " + std::string(text)) +
                                 ": write restart, restart host 2 or restart 2 hosts");
   }
-  const std::size_t number = parse_count(one ? rest : first, 1, kMost);
+  const std::size_t number = parse_count(one ? rest : first, 1, HostSettings::kMostHosts);
   return {.first = one ? number : 1, .last = number};
 }
 

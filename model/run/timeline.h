@@ -21,7 +21,6 @@ struct RestartedHosts {
   // and starts before the next one ends.
   bool rolling = false;
 
-  bool all_at_once() const { return last == 0 && !rolling; }
   bool operator==(const RestartedHosts&) const = default;
 };
 

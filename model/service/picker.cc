@@ -1,6 +1,7 @@
 #include "model/service/picker.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -13,6 +14,24 @@ namespace {
 // Below the streams of services and of kinds of clients.
 constexpr std::uint64_t kStreams = std::numeric_limits<std::uint64_t>::max() - 1'000'000;
 constexpr std::uint64_t kMostPicks = 1'000'000;
+
+// What balancers do unless they are told otherwise. docs/options.md has their versions and sources.
+const std::array kBalancers{
+    HostSettings{},
+    HostSettings{
+        .picked_by = PickedBy::kClient, .eject = {.failures = 5}, .panic = 0.5, .like = "envoy"},
+    HostSettings{.picked_by = PickedBy::kClient, .like = "grpc"},
+    HostSettings{.picked_by = PickedBy::kClient,
+                 .balance = Balance::kTwo,
+                 .eject = {.failures = 5, .base = std::chrono::seconds(5), .most = 1},
+                 .panic = 0.5,
+                 .like = "finagle"},
+    HostSettings{.retry_host = {.kind = RetryHost::Kind::kOther},
+                 .eject = {.failures = 1, .base = std::chrono::seconds(10), .most = 1},
+                 .like = "nginx"},
+    HostSettings{.like = "haproxy"},
+    HostSettings{.balance = Balance::kRandom, .like = "kube-proxy"},
+};
 
 bool is_in(std::span<const Picker::Host> hosts, Picker::Host host) {
   return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
@@ -80,6 +99,22 @@ void declare_options(OptionList& options, HostSettings& settings) {
   replicas.get = [&most, get = std::move(replicas.get)] {
     return get() + (most == 0 ? "" : ".." + std::to_string(most));
   };
+  std::vector<std::pair<std::string_view, std::string_view>> balancers;
+  for (const HostSettings& each : kBalancers) balancers.emplace_back(each.like, each.like);
+  Option& like = options.choice(
+      "hosts-like", settings.like, std::move(balancers),
+      "how hosts are picked and ejected, as this balancer does unless it is told otherwise; the options below override "
+      "it");
+  like.set = [&settings, set = std::move(like.set)](std::string_view name) {
+    set(name);
+    const auto found = std::find_if(kBalancers.begin(), kBalancers.end(),
+                                    [&](const auto& each) { return each.like == settings.like; });
+    settings.picked_by = found->picked_by;
+    settings.balance = found->balance;
+    settings.retry_host = found->retry_host;
+    settings.eject = found->eject;
+    settings.panic = found->panic;
+  };
   options.choice(
       "picker", settings.picked_by, {{"proxy", PickedBy::kProxy}, {"client", PickedBy::kClient}},
       "who picks a host: one proxy for all (nginx, HAProxy), or each process of clients (gRPC, "
@@ -127,9 +162,10 @@ void declare_options(OptionList& options, HostSettings& settings) {
 
 void find_unused(UnusedOptions& unused, const HostSettings& settings) {
   if (settings.most() == 1) {
-    find_unused<HostSettings>(
-        unused, settings, {}, settings.by_urls ? "without a second --url" : "without --replicas",
-        {"picker", "balance", "retry-host", "eject", "panic", "subset", "outage-replicas"});
+    find_unused<HostSettings>(unused, settings, {},
+                              settings.by_urls ? "without a second --url" : "without --replicas",
+                              {"hosts-like", "picker", "balance", "retry-host", "eject", "panic",
+                               "subset", "outage-replicas"});
   } else if (!settings.eject.on() && !settings.life.probe.on()) {
     find_unused<HostSettings>(unused, settings, {},
                               settings.by_urls ? "without --eject" : "without --eject or --probe",

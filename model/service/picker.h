@@ -88,7 +88,8 @@ struct HostSettings {
   std::size_t subset = kAll;           // how many hosts each picker knows, if it is not one for all
   std::size_t outage_replicas = kAll;  // that the outage hits: the first ones
   HostLifeSettings life{};
-  bool by_urls = false;  // --url says how many there are, not --replicas
+  bool by_urls = false;            // --url says how many there are, not --replicas
+  std::string_view like = "none";  // the balancer whose settings these were
 
   // The hosts that there may be at a time, at most. `replicas`: at the start.
   std::size_t most() const { return life.scaling.on() ? life.scaling.most : replicas; }
@@ -126,6 +127,11 @@ class Picker {
     kFailed,  // see `Ejection`
     kOther,   // says nothing about the host
   };
+  // What an attempt that succeeded, or failed with this status, says. `status`: 0 without an answer.
+  static constexpr Ended end_of(bool ok, int status) {
+    if (ok) return Ended::kOk;
+    return status == 0 || status >= 500 ? Ended::kFailed : Ended::kOther;
+  }
 
   // `number`: of this picker among those of a run, which each have their own random stream.
   Picker(const HostSettings& settings, std::uint64_t seed, std::uint64_t number);

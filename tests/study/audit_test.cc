@@ -173,7 +173,8 @@ const std::map<std::string, std::vector<std::string>>& others() {
                                                        "subset",          "probe",
                                                        "probe-does",      "host-start",
                                                        "host-warm-up",    "replicas-target",
-                                                       "replicas-every",  "replicas-down-after"}}};
+                                                       "replicas-every",  "replicas-down-after",
+                                                       "hosts-like"}}};
   return kOthers;
 }
 
