@@ -53,7 +53,7 @@ class Caller {
   // The process whose connections the attempt uses. The client must still wait for it.
   virtual std::uint32_t process_of(const Attempt& /*attempt*/) const { return 0; }
 
-  // The server has closed the connections of this process, with all that is under way on them.
+  // The server has closed its connections to this process, with all that is under way on them.
   virtual void lose_connections_of(TimePoint /*now*/, std::uint32_t /*process*/) {}
 
   // Prefetch hint: this attempt will be looked up soon.
@@ -66,6 +66,12 @@ class Caller {
 // Receives attempts.
 class Target {
  public:
+  // Chooses the host that the attempt goes to, if its caller keeps connections to each of several. `connect`, `send` or
+  // `hang_up` follows. Empty: there is none.
+  virtual std::optional<std::uint32_t> pick(TimePoint /*now*/, const Attempt& /*attempt*/) {
+    return 0;
+  }
+
   // Opens a connection for the attempt.
   virtual void connect(TimePoint now, const Attempt& attempt) = 0;
 
@@ -78,8 +84,8 @@ class Target {
   // The caller stops waiting for an attempt. Call it before `waits_for` becomes false.
   virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;
 
-  // A process has reset an attempt on a connection that many attempts use.
-  virtual void reset(TimePoint /*now*/, std::uint32_t /*process*/) {}
+  // An attempt was reset on a connection that many attempts use, of this pool (see `Calls`).
+  virtual void reset(TimePoint /*now*/, std::uint32_t /*pool*/) {}
 
  protected:
   ~Target() = default;

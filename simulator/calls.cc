@@ -1,5 +1,7 @@
 #include "simulator/calls.h"
 
+#include <numeric>
+
 #include "simulator/hedges.h"
 
 namespace retrystorm {
@@ -20,7 +22,8 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       owner_(owner),
       hedges_(workload.retry.hedge.any() ? std::make_unique<Hedges>(workload.retry) : nullptr),
       waits_(TimePoint{}, end, expected_waits),
-      most_idle_(connections_.pool_idle) {
+      most_idle_(connections_.pool_idle),
+      idle_(1) {
   for (std::size_t i = 0; i < process_count_; ++i) {
     if (has_processes_) {
       processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
@@ -33,6 +36,17 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
 }
 
 Calls::~Calls() = default;
+
+void Calls::keep_connections_to(std::size_t hosts) {
+  hosts_ = hosts;
+  idle_.assign(hosts, 0);
+  if (hosts > 1) pool_numbers_.resize(calls_.size());
+  pools_.clear();
+  for (std::size_t i = 0; i < process_count_ * hosts; ++i) {
+    pools_.push_back({.watched = connections_.multiplexed(),
+                      .connections = ConnectionPool<IdleConnection>(connections_)});
+  }
+}
 
 std::size_t Calls::slots() const {
   return calls_.size() - (hedges_ == nullptr ? 0 : hedges_->places());
@@ -61,12 +75,14 @@ void Calls::add_slots(std::size_t count) {
     prefer_large_pages(process_numbers_.data(), count * sizeof(process_numbers_.front()));
     process_numbers_.resize(count);
   }
+  if (hosts_ > 1) pool_numbers_.resize(count);
   if (is_bounded_) ends_.resize(count, TimePoint::max());
 }
 
 Calls::Slot Calls::add_slot() {
   calls_.emplace_back();
   if (numbers_processes_) process_numbers_.emplace_back();
+  if (hosts_ > 1) pool_numbers_.emplace_back();
   if (is_bounded_) ends_.push_back(TimePoint::max());
   return static_cast<Slot>(calls_.size() - 1);
 }
@@ -240,7 +256,18 @@ void Calls::start_timeout(TimePoint now, const Attempt& attempt) {
 void Calls::enter_pool(TimePoint now, const Attempt& attempt) {
   prefetch(pool_of(waits_.soon(kPrefetch)));
   if (connections_.pool_wait_counts) start_timeout(now, attempt);
-  find_connection(now, attempt);
+  if (find_host(now, attempt)) find_connection(now, attempt);
+}
+
+bool Calls::find_host_of_many(TimePoint now, const Attempt& attempt) {
+  const std::optional<std::uint32_t> host = target_->pick(now, attempt);
+  if (host) {
+    pool_numbers_[attempt.client] =
+        static_cast<std::uint32_t>(process_numbers_[attempt.client] * hosts_ + *host);
+  } else {
+    lose_connection(now, attempt, NoAnswer::kRefused);
+  }
+  return host.has_value();
 }
 
 void Calls::find_connection(TimePoint now, const Attempt& attempt) {
@@ -275,6 +302,11 @@ void Calls::fail(TimePoint now, const Attempt& attempt) {
     add(failing_, {failed, attempt});
     return await_pool_event(failed);
   }
+  fail_now(now, attempt);
+}
+
+void Calls::fail_now(TimePoint now, const Attempt& attempt) {
+  if (hosts_ > 1) target_->hang_up(now, attempt);
   finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at));
 }
 
@@ -283,7 +315,7 @@ Calls::Place Calls::take_connection(TimePoint now, Pool& pool) {
     const std::size_t idle = pool.connections.idle();
     pool.connections.close_idle(now);
     const std::size_t closed = idle - pool.connections.idle();
-    idle_ -= closed;
+    idle_beside(static_cast<std::uint32_t>(&pool - pools_.data())) -= closed;
     if (closed > 0) target_->close_idle(now);
   }
   IdleConnection kept;
@@ -301,7 +333,7 @@ void Calls::use_connection(TimePoint now, const Attempt& attempt, Place place) {
   }
   if (!connections_.pool_wait_counts) start_timeout(now, attempt);
   if (kept) {
-    --idle_;
+    --idle_beside(pool_number(attempt.client));
     target_->send(now, attempt);
   } else {
     call.opens = connections_.multiplexed();
@@ -316,7 +348,8 @@ void Calls::send_again(TimePoint now, const Attempt& lost, const AttemptResult& 
   ++counts_.attempts;
   ++counts_.retries;
   in_service_ -= std::exchange(call.in_service, false) ? 1 : 0;
-  if (connections_.multiplexed()) leave_pool(now, slot, result);
+  const bool on_any = connections_.multiplexed() || hosts_ > 1;
+  if (on_any) leave_pool(now, slot, result);
   forget_timeouts();
   const TimePoint end = saturating_add(std::exchange(call.sent_at, now), timeout_);
   const Attempt attempt{slot, ++call.attempt};
@@ -335,7 +368,10 @@ void Calls::send_again(TimePoint now, const Attempt& lost, const AttemptResult& 
     const Duration left = std::min(time_left(now, attempt), has_end ? end - now : Duration::max());
     if (left != Duration::max()) cut_short(saturating_add(now, left), attempt);
   }
-  if (connections_.multiplexed()) return find_connection(now, attempt);
+  if (on_any) {
+    if (find_host(now, attempt)) find_connection(now, attempt);
+    return;
+  }
   pool_of(slot).connections.reopen();
   use_connection(now, attempt, Place::kOpens);
 }
@@ -345,7 +381,7 @@ void Calls::accepted(TimePoint now, Slot slot) {
   Pool& pool = pool_of(slot);
   const std::size_t idle = pool.connections.idle();
   pool.connections.accepted(now);
-  idle_ += pool.connections.idle() - idle;
+  idle_beside(pool_number(slot)) += pool.connections.idle() - idle;
   serve_line(now, pool);
 }
 
@@ -370,29 +406,29 @@ void Calls::leave_pool(TimePoint now, Slot slot, const AttemptResult& result) {
     call.opens = false;
     pool.connections.close_unaccepted();
   } else if (answered || (times_out && connections_.multiplexed())) {
-    if (pool.connections.give_back(now)) ++idle_;
-    if (!pool.watched) watch_idle(process_numbers_[slot]);
+    if (pool.connections.give_back(now)) ++idle_beside(pool_number(slot));
+    if (!pool.watched) watch_idle(pool_number(slot));
   } else {
     pool.connections.close();
   }
   serve_line(now, pool);
 }
 
-void Calls::watch_idle(std::uint32_t process) {
-  Pool& pool = pools_[process];
+void Calls::watch_idle(std::uint32_t number) {
+  Pool& pool = pools_[number];
   pool.watched = pool.connections.idle() > 0;
   if (!pool.watched) return;
-  add(longest_idle_, {pool.connections.longest_idle_since(), process});
+  add(longest_idle_, {pool.connections.longest_idle_since(), number});
   await_pool_event(saturating_add(pool.connections.longest_idle_since(), most_idle_));
 }
 
 void Calls::close_idle(TimePoint now) {
-  const std::uint32_t process = take(longest_idle_).process;
-  ConnectionPool<IdleConnection>& pool = pools_[process].connections;
+  const std::uint32_t number = take(longest_idle_).pool;
+  ConnectionPool<IdleConnection>& pool = pools_[number].connections;
   const std::size_t idle = pool.idle();
   pool.lose_idle_since(now - most_idle_);
-  idle_ -= idle - pool.idle();
-  watch_idle(process);  // most connections have been used in between
+  idle_beside(number) -= idle - pool.idle();
+  watch_idle(number);  // most connections have been used in between
   if (pool.idle() < idle) target_->close_idle(now);
 }
 
@@ -404,18 +440,24 @@ void Calls::close_idle_after(TimePoint now, Duration time) {
   find_next_pool_event();
 }
 
-bool Calls::lose_longest_idle_connection() {
+bool Calls::lose_longest_idle_connection(std::uint32_t host) {
   bool is_idle = false;
+  std::vector<IdleSince> of_others;
   while (!is_idle && !longest_idle_.empty()) {
-    const auto [since, process] = take(longest_idle_);
-    ConnectionPool<IdleConnection>& pool = pools_[process].connections;
-    is_idle = pool.idle() > 0 && pool.longest_idle_since() == since;
+    const IdleSince longest = take(longest_idle_);
+    if (longest.pool % hosts_ != host) {
+      of_others.push_back(longest);
+      continue;
+    }
+    ConnectionPool<IdleConnection>& pool = pools_[longest.pool].connections;
+    is_idle = pool.idle() > 0 && pool.longest_idle_since() == longest.time;
     if (is_idle) {
       pool.lose_longest_idle();
-      --idle_;
+      --idle_[host];
     }
-    watch_idle(process);
+    watch_idle(longest.pool);
   }
+  for (const IdleSince& each : of_others) add(longest_idle_, each);
   find_next_pool_event();
   return is_idle;
 }
@@ -426,7 +468,7 @@ void Calls::grant(TimePoint now, Pool& pool) {
     if (!waits_for(attempt)) continue;
     const Place place = take_connection(now, pool);
     if (place == Place::kNone) return;
-    granted_.push({attempt, place, process_numbers_[attempt.client]});
+    granted_.push({attempt, place, pool_number(attempt.client)});
     granted_at_ = now;
     await_pool_event(now);
   }
@@ -434,15 +476,15 @@ void Calls::grant(TimePoint now, Pool& pool) {
 }
 
 void Calls::give_back(TimePoint now, const Grant& grant) {
-  Pool& pool = pools_[grant.process];
+  Pool& pool = pools_[grant.pool];
   bool closed = false;
   if (grant.place == Place::kOpens) {
     pool.connections.close_unaccepted();
   } else if (!pool.connections.give_back(now)) {
-    --idle_;
+    --idle_beside(grant.pool);
     closed = true;
   }
-  if (!pool.watched) watch_idle(grant.process);
+  if (!pool.watched) watch_idle(grant.pool);
   serve_line(now, pool);
   if (closed) target_->close_idle(now);
 }
@@ -480,9 +522,7 @@ void Calls::take_first_pool_event(TimePoint now) {
   }
   if (!failing_.empty() && failing_.front().time <= now) {
     const Attempt attempt = take(failing_).attempt;
-    if (lacks_connection(attempt)) {
-      finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at));
-    }
+    if (lacks_connection(attempt)) fail_now(now, attempt);
     return;
   }
   close_idle(now);
@@ -498,25 +538,26 @@ void Calls::close_all(TimePoint now) {
   failing_.clear();
   longest_idle_.clear();
   next_pool_event_ = TimePoint::max();
-  idle_ = in_line_ = 0;
+  in_line_ = 0;
+  idle_.assign(hosts_, 0);
   target_->close_idle(now);
 }
 
-void Calls::lose_idle_connections() {
-  for (Pool& each : pools_) each.connections.lose_idle();
-  idle_ = 0;
+void Calls::lose_idle_connections(std::uint32_t host) {
+  if (!has_pools_) return;
+  for (std::size_t i = host; i < pools_.size(); i += hosts_) pools_[i].connections.lose_idle();
+  idle_[host] = 0;
 }
 
-void Calls::lose_connections_of(TimePoint now, std::uint32_t process) {
-  ConnectionPool<IdleConnection>& pool = pools_[process].connections;
-  idle_ -= pool.idle();
+void Calls::lose_connections_of(TimePoint now, std::uint32_t number) {
+  ConnectionPool<IdleConnection>& pool = pools_[number].connections;
+  idle_beside(number) -= pool.idle();
   pool.lose_idle();
   // First all of them: a hedge may be sent at once.
   std::vector<Attempt> lost;
   for (Slot slot = 0; slot < calls_.size(); ++slot) {
     const Call& call = calls_[slot];
-    if (process_numbers_[slot] != process || !call.in_flight || !call.connected || call.opens)
-      continue;
+    if (!call.in_flight || !call.connected || call.opens || pool_number(slot) != number) continue;
     lost.push_back({slot, call.attempt});
   }
   for (const Attempt& attempt : lost) {
@@ -529,7 +570,7 @@ void Calls::lose_connections_of(TimePoint now, std::uint32_t process) {
 std::optional<KeptConnections> Calls::kept_connections() const {
   if (!has_pools_) return std::nullopt;
   KeptConnections kept = kept_;
-  if (!connections_.multiplexed()) kept.idle = idle_;
+  if (!connections_.multiplexed()) kept.idle = std::reduce(idle_.begin(), idle_.end());
   kept.in_line = in_line_;
   for (const Pool& each : pools_) {
     kept.open += each.connections.open();
@@ -559,7 +600,7 @@ void Calls::time_out_otherwise(TimePoint now, const Attempt& attempt) {
   const bool resets = resets_stream(calls_[attempt.client]);
   target_->hang_up(now, attempt);
   finish(now, attempt, timed_out(now - calls_[attempt.client].sent_at));
-  if (resets) target_->reset(now, process_numbers_[attempt.client]);
+  if (resets) target_->reset(now, pool_number(attempt.client));
 }
 
 void Calls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {

@@ -103,6 +103,11 @@ class Calls final : public Caller {
   // From now on, calls `CallOwner::waits` for each wait.
   void report_waits() { reports_waits_ = true; }
 
+  // Each process keeps connections to each of so many hosts, in a pool for each. Call it before the first attempt, and
+  // only if connections are kept. A pool's number is that of its process times `hosts`, plus that of its
+  // host.
+  void keep_connections_to(std::size_t hosts);
+
   // Adds `count` slots at once.
   void add_slots(std::size_t count);
   Slot add_slot();
@@ -176,16 +181,20 @@ class Calls final : public Caller {
   }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
-  void lose_idle_connections() override;
-  std::optional<std::size_t> idle_connections() const override {
-    return connections_.kind == Connections::kKeepAlive ? std::optional(idle_) : std::nullopt;
+  void lose_idle_connections() override { lose_idle_connections(0); }
+  std::optional<std::size_t> idle_connections() const override { return idle_connections(0); }
+  bool lose_longest_idle_connection() override { return lose_longest_idle_connection(0); }
+  // The same of one of many hosts.
+  void lose_idle_connections(std::uint32_t host);
+  std::optional<std::size_t> idle_connections(std::uint32_t host) const {
+    return connections_.kind == Connections::kKeepAlive ? std::optional(idle_[host]) : std::nullopt;
   }
-  bool lose_longest_idle_connection() override;
+  bool lose_longest_idle_connection(std::uint32_t host);
   bool multiplexes() const override { return connections_.multiplexed(); }
   std::uint32_t process_of(const Attempt& attempt) const override {
     return process_numbers_[attempt.client];
   }
-  void lose_connections_of(TimePoint now, std::uint32_t process) override;
+  void lose_connections_of(TimePoint now, std::uint32_t number) override;
   void expect(const Attempt& attempt) const override {
     prefetch(calls_[attempt.client]);
     if (has_pools_) prefetch(pool_of(attempt.client));
@@ -257,11 +266,11 @@ class Calls final : public Caller {
   struct Grant {
     Attempt attempt;
     Place place;
-    std::uint32_t process;
+    std::uint32_t pool;
   };
   struct IdleSince {
     TimePoint time;
-    std::uint32_t process;
+    std::uint32_t pool;
   };
 
   struct Timeout {
@@ -308,8 +317,19 @@ class Calls final : public Caller {
     const TimePoint end = end_of(attempt.client);
     return end == TimePoint::max() ? left : std::min(left, end - now);
   }
-  const Pool& pool_of(Slot slot) const { return pools_[process_numbers_[slot]]; }
-  Pool& pool_of(Slot slot) { return pools_[process_numbers_[slot]]; }
+  // Of the slot's attempt in flight.
+  std::uint32_t pool_number(Slot slot) const {
+    return hosts_ == 1 ? process_numbers_[slot] : pool_numbers_[slot];
+  }
+  const Pool& pool_of(Slot slot) const { return pools_[pool_number(slot)]; }
+  Pool& pool_of(Slot slot) { return pools_[pool_number(slot)]; }
+  // The idle connections to the host of a pool.
+  std::size_t& idle_beside(std::uint32_t pool) { return idle_[hosts_ == 1 ? 0 : pool % hosts_]; }
+  // Chooses the attempt's host, if there are many. Returns false if there is none: the attempt has failed.
+  bool find_host(TimePoint now, const Attempt& attempt) {
+    return hosts_ == 1 || find_host_of_many(now, attempt);
+  }
+  [[gnu::noinline]] bool find_host_of_many(TimePoint now, const Attempt& attempt);
   // An attempt takes a connection, or else its place in line.
   [[gnu::noinline]] void enter_pool(TimePoint now, const Attempt& attempt);
   void find_connection(TimePoint now, const Attempt& attempt);
@@ -330,10 +350,11 @@ class Calls final : public Caller {
   }
   // The attempt has waited for a connection for as long as it may.
   void fail(TimePoint now, const Attempt& attempt);
+  void fail_now(TimePoint now, const Attempt& attempt);
   // Each process begins anew, without connections.
   void close_all(TimePoint now);
   // Adds the pool to `longest_idle_` if it has idle connections.
-  void watch_idle(std::uint32_t process);
+  void watch_idle(std::uint32_t number);
   // Closes those connections of the next pool that have been idle for too long.
   void close_idle(TimePoint now);
   // Something of the pool may be free for those in line.
@@ -417,7 +438,9 @@ class Calls final : public Caller {
 
   std::vector<Call> calls_;                     // by slot
   std::vector<Process> processes_;              // empty if the policy shares nothing
+  std::size_t hosts_ = 1;                       // to which each process keeps connections
   std::vector<Pool> pools_;                     // of the processes; empty without kept connections
+  std::vector<std::uint32_t> pool_numbers_;     // by slot; empty with one host
   std::vector<std::uint32_t> process_numbers_;  // by slot; empty if processes share nothing
   std::vector<TimePoint> ends_;                 // of the requests, by slot; empty unless bounded
   WaitCalendar waits_;
@@ -433,10 +456,10 @@ class Calls final : public Caller {
   // Of each pool with idle connections, since when the oldest has been idle; it may have been used
   // since. A heap.
   std::vector<IdleSince> longest_idle_;
-  Duration most_idle_;       // then a connection is closed, by its client or by the server
-  std::size_t idle_ = 0;     // connections of all processes
-  std::size_t in_line_ = 0;  // attempts of all processes
-  KeptConnections kept_{};   // only its counts since the start, but for those of the pools
+  Duration most_idle_;             // then a connection is closed, by its client or by the server
+  std::vector<std::size_t> idle_;  // connections of all processes, by host
+  std::size_t in_line_ = 0;        // attempts of all processes
+  KeptConnections kept_{};         // only its counts since the start, but for those of the pools
 
   Counts counts_;
   std::size_t in_flight_ = 0;

@@ -159,7 +159,7 @@ void Calls::cancel(TimePoint now, const Attempt& attempt, RetryState& own) {
   HedgePolicy::add_latency(now, cancelled, process);
   behaviour_.policy().attempt_cancelled(now, own, process);
   hedges_->free(attempt.client);
-  if (resets) target_->reset(now, process_numbers_[attempt.client]);
+  if (resets) target_->reset(now, pool_number(attempt.client));
 }
 
 // The other attempts of a request whose result is known.

@@ -22,13 +22,15 @@ void add(ProvisionedCapacity& sum, const ProvisionedCapacity& each) {
 }  // namespace
 
 Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::uint64_t seed,
-             std::size_t syn_linear_timeouts, Duration patience, Caller& caller, const Calls& calls,
+             std::size_t syn_linear_timeouts, Duration patience, Caller& caller, Calls& calls,
              RequestTrace* trace)
     : settings_(settings),
       many_(settings.many()),
       caller_(caller),
       calls_(calls),
       answers_([this, &settings] {
+        if (settings.many() && calls_.keeps_connections())
+          calls_.keep_connections_to(settings.most());
         std::vector<std::unique_ptr<Answers>> answers;
         for (Host host = 0; settings.many() && host < settings.most(); ++host) {
           answers.push_back(std::make_unique<Answers>(*this, host));
@@ -57,10 +59,7 @@ Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::u
 
 void Hosts::Answers::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
   if (attempt.is_probe()) return hosts_.probe_ended(now, host_, answer.ok());
-  hosts_.ended(now, attempt,
-               answer.ok()              ? Picker::Ended::kOk
-               : answer.status() >= 500 ? Picker::Ended::kFailed
-                                        : Picker::Ended::kOther);
+  hosts_.ended(now, attempt, Picker::end_of(answer.ok(), answer.status()));
   hosts_.caller_.take_answer(now, attempt, answer);
 }
 
@@ -81,14 +80,40 @@ std::vector<Picker::Host>& Hosts::tried_by(const Attempt& attempt) {
   return tried_[request];
 }
 
-void Hosts::connect(TimePoint now, const Attempt& attempt) {
+std::optional<std::uint32_t> Hosts::pick(TimePoint now, const Attempt& attempt) {
   const bool avoids = settings_.retry_host.kind != RetryHost::Kind::kAny;
   const Host host =
       picked_.pick(now, process_of(attempt), avoids ? tried_by(attempt) : none_tried_);
-  if (host == Picker::kNone) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
+  if (host == Picker::kNone) return std::nullopt;
   if (attempt.client >= host_of_.size()) host_of_.resize(attempt.client + 1);
-  host_of_[attempt.client] = host;
+  return host_of_[attempt.client] = host;
+}
+
+void Hosts::connect(TimePoint now, const Attempt& attempt) {
+  if (!calls_.keeps_connections() && !pick(now, attempt)) {
+    return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
+  }
+  const Host host = host_of_[attempt.client];
   servers_[host]->connect(now, attempt);
+  note(now, host);
+}
+
+void Hosts::send(TimePoint now, const Attempt& attempt) {
+  const Host host = host_of_[attempt.client];
+  servers_[host]->send(now, attempt);
+  note(now, host);
+}
+
+void Hosts::close_idle(TimePoint now) {
+  for (Host host = 0; host < servers_.size(); ++host) {
+    servers_[host]->close_idle(now);
+    note(now, host);
+  }
+}
+
+void Hosts::reset(TimePoint now, std::uint32_t pool) {
+  const auto host = static_cast<Host>(pool % servers_.size());
+  servers_[host]->reset(now, static_cast<std::uint32_t>(pool / servers_.size()));
   note(now, host);
 }
 
@@ -294,8 +319,7 @@ void Hosts::take_turn(TimePoint now) {
     case Turn::Kind::kStarted:
       return come_up(now, turn.host);
     case Turn::Kind::kWarmer:
-      ++life.warm;
-      return apply_settings(now, turn.host);
+      return warm_up(now, turn.host, life.warm + 1);
     case Turn::Kind::kProbe:
       return probe(now, turn.host);
     case Turn::Kind::kProbeTimesOut:
@@ -336,11 +360,6 @@ void Hosts::apply_settings(TimePoint now, Host host) {
     // It has all of its workers, and is slow.
     const Conditions cold{.slow = 1 / warm_share(lives_[host].warm)};
     servers_[host]->configure(now, with_conditions(cold, options));
-    if (lives_[host].warms_at <= now) {
-      const Duration step = settings_.life.warm_up / HostLifeSettings::kWarmUpSteps;
-      lives_[host].warms_at = saturating_add(now, step);
-      add_turn(lives_[host].warms_at, Turn::Kind::kWarmer, host);
-    }
   }
   if (many()) note(now, host);
 }
@@ -382,6 +401,10 @@ void Hosts::drain(TimePoint now, Host host, bool comes_back) {
 void Hosts::give_to_others(TimePoint now, const Attempt& attempt) {
   if (attempt.is_probe() || !caller_.waits_for(attempt)) return;
   ended(now, attempt, Picker::Ended::kOther, false);
+  // A client learns that the connection ends, and may send again.
+  if (calls_.keeps_connections()) {
+    return caller_.lose_connection(now, attempt, NoAnswer::kReset);
+  }
   connect(now, attempt);
 }
 
@@ -412,11 +435,8 @@ void Hosts::come_up(TimePoint now, Host host) {
   life.state = Life::State::kUp;
   life.well = true;
   servers_[host]->listen();
-  if (settings_.life.warm_up > Duration::zero()) {
-    life.warm = 0;
-    life.warms_at = now;
-  }
-  apply_settings(now, host);
+  warm_up(now, host,
+          settings_.life.warm_up > Duration::zero() ? 0 : HostLifeSettings::kWarmUpSteps);
   if (settings_.life.probe.on()) {
     add_turn(saturating_add(now, settings_.life.probe.every), Turn::Kind::kProbe, host);
   }
@@ -426,6 +446,15 @@ void Hosts::come_up(TimePoint now, Host host) {
     most_up_at_ = now;
   }
   if (rolls_from_ && *rolls_from_ == host + 1) roll(now);
+}
+
+// So many steps of the warm-up are over.
+void Hosts::warm_up(TimePoint now, Host host, int steps) {
+  lives_[host].warm = steps;
+  apply_settings(now, host);
+  if (steps == HostLifeSettings::kWarmUpSteps) return;
+  const Duration step = settings_.life.warm_up / HostLifeSettings::kWarmUpSteps;
+  add_turn(saturating_add(now, step), Turn::Kind::kWarmer, host);
 }
 
 void Hosts::roll(TimePoint now) {

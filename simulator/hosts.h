@@ -26,14 +26,14 @@ namespace retrystorm {
 
 // Stands between calls and servers: it sends each attempt to the host that its picker chooses, and learns from the
 // result. It probes hosts, restarts them, and lets an autoscaler say how many there are. With one host of which nothing
-// is to be told there is no picker, and calls go straight to its server. With many, each attempt opens a connection.
+// is to be told there is no picker, and calls go straight to its server. Connections are kept to each host apart.
 // Times passed in never decrease.
 class Hosts final : public Target {
  public:
   // The parameters are those of `ServerNode`; each host has these options, and random numbers of its own. `calls`: who
   // calls the hosts, if there are many.
   Hosts(const HostSettings& settings, const ServiceOptions& options, std::uint64_t seed,
-        std::size_t syn_linear_timeouts, Duration patience, Caller& caller, const Calls& calls,
+        std::size_t syn_linear_timeouts, Duration patience, Caller& caller, Calls& calls,
         RequestTrace* trace);
 
   Hosts(const Hosts&) = delete;
@@ -88,9 +88,11 @@ class Hosts final : public Target {
   void outage_begins() { picked_.outage_begins(); }
   void outage_ends() { picked_.outage_ends(); }
 
+  std::optional<std::uint32_t> pick(TimePoint now, const Attempt& attempt) override;
   void connect(TimePoint now, const Attempt& attempt) override;
-  // Not with many hosts: no connection is kept.
-  void send(TimePoint now, const Attempt& attempt) override { connect(now, attempt); }
+  void send(TimePoint now, const Attempt& attempt) override;
+  void close_idle(TimePoint now) override;
+  void reset(TimePoint now, std::uint32_t pool) override;
   void hang_up(TimePoint now, const Attempt& attempt) override;
 
  private:
@@ -110,13 +112,27 @@ class Hosts final : public Target {
     }
     void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
     void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
-    void lose_idle_connections() override {}
-    bool lose_longest_idle_connection() override { return false; }
+    void lose_idle_connections() override { calls().lose_idle_connections(host_); }
+    std::optional<std::size_t> idle_connections() const override {
+      return calls().idle_connections(host_);
+    }
+    bool lose_longest_idle_connection() override {
+      return calls().lose_longest_idle_connection(host_);
+    }
+    bool multiplexes() const override { return calls().multiplexes(); }
+    std::uint32_t process_of(const Attempt& attempt) const override {
+      return calls().process_of(attempt);
+    }
+    void lose_connections_of(TimePoint now, std::uint32_t process) override {
+      calls().lose_connections_of(now, hosts_.pool_number(process, host_));
+    }
     void expect(const Attempt& attempt) const override {
       if (!attempt.is_probe()) hosts_.caller_.expect(attempt);
     }
 
    private:
+    Calls& calls() const { return hosts_.calls_; }
+
     Hosts& hosts_;
     const Host host_;
   };
@@ -153,7 +169,6 @@ class Hosts final : public Target {
     std::uint32_t probe = 0;
     std::size_t failures = 0;                   // of probes, in a row
     int warm = HostLifeSettings::kWarmUpSteps;  // steps of the warm-up that are over
-    TimePoint warms_at{};                       // when the next one is
     std::size_t busy = 0, workers = 0;          // as the autoscaler counts
   };
 
@@ -165,6 +180,7 @@ class Hosts final : public Target {
   // The steps of a life.
   void start(TimePoint now, Host host);
   void come_up(TimePoint now, Host host);
+  void warm_up(TimePoint now, Host host, int steps);
   void drain(TimePoint now, Host host, bool comes_back);
   void give_to_others(TimePoint now, const Attempt& attempt);
   void end(TimePoint now, Host host);
@@ -182,6 +198,9 @@ class Hosts final : public Target {
   std::size_t count_of(Life::State state) const;
 
   std::size_t process_of(const Attempt& attempt) const;
+  std::uint32_t pool_number(std::uint32_t process, Host host) const {
+    return static_cast<std::uint32_t>(process * servers_.size() + host);
+  }
   // The hosts that the attempt's request has tried until now.
   std::vector<Host>& tried_by(const Attempt& attempt);
   void ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool counts = true);
@@ -192,7 +211,7 @@ class Hosts final : public Target {
   const HostSettings settings_;
   const bool many_;
   Caller& caller_;
-  const Calls& calls_;
+  Calls& calls_;
   std::vector<std::unique_ptr<Answers>> answers_;  // with many
   std::vector<std::unique_ptr<ServerNode>> servers_;
   ServerNode* const first_;

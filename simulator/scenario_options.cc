@@ -100,8 +100,9 @@ void check_hosts(const ScenarioOptions& options) {
         "--replicas=FROM..TO: the autoscaler follows the use of workers: give --workers and --service-time");
   }
   refuse_beside(options.graph.on(), "a chain or topology has", "one host for each service");
-  refuse_beside(options.workload.connections.kept(), "kept connections are",
-                "of one host: leave out --connections, so that each attempt opens its own");
+  refuse_beside(options.workload.connections.kept() && options.hosts.like == "kube-proxy",
+                "--hosts-like=kube-proxy picks",
+                "for each connection, here for each attempt: leave out --connections");
   refuse_beside(loses_connections(options.workload, options.timeline.outage) &&
                     options.outage_length() > Duration::zero(),
                 "--outage=reconnect is", "of connections to one host");
@@ -413,8 +414,9 @@ double memory_needed(const Scenario& scenario) {
   const double attempts =
       clients * (seconds / std::max(to_seconds(scenario.workload.timeout), 1e-3) + 1);
   constexpr double kPool = 600;  // its line and idle connections
-  const std::size_t pools =
-      scenario.workload.connections.kept() ? process_count(scenario.workload) : 0;
+  const std::size_t pools = scenario.workload.connections.kept()
+                                ? process_count(scenario.workload) * scenario.hosts.most()
+                                : 0;
   constexpr double kProcess = 1'800;  // its budgets and gates
   const bool shares = RetryPolicy(scenario.workload.retry).has_process();
   const double processes = shares ? static_cast<double>(process_count(scenario.workload)) : 0;

@@ -1,9 +1,11 @@
 // Kept connections, in whole runs. (`scripts/validate` compares pools with closed forms.)
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -442,6 +444,79 @@ TEST(LostAttempts, AreAHerdAfterARestart) {
 TEST(KeptConnections, CannotBeWaitedForLongerThanAnAttemptMayTake) {
   EXPECT_THROW(kept_run("connections = keep-alive\npool-size = 1\npool-wait = 3s\ntimeout = 2s\n"),
                std::invalid_argument);
+}
+
+// A process keeps a connection to each host. The one that restarts loses its own: the attempt on it is sent again, over
+// a connection to the next host.
+TEST(KeptConnections, AreOfEachHost) {
+  const std::string settings =
+      "clients = 1\nlambda = 0s\nreplicas = 3\nservice = workers\nworkers = 1\nservice-time = 10ms\n"
+      "strategy = none\noutage-for = 0s\noutage-at = 10s\nobserve = 0s\n";
+  for (const std::string kind : {"keep-alive", "multiplexed"}) {
+    const KeptRun calm = kept_run(settings + "connections = " + kind + "\n");
+    EXPECT_EQ(calm.kept_at_end().opened, 3u);
+    EXPECT_EQ(calm.kept_at_end().open, 3u);
+    const KeptRun restarts =
+        kept_run(settings + "connections = " + kind + "\nat = 5s restart host 2\n");
+    EXPECT_EQ(restarts.kept_at_end().opened, 4u);
+    EXPECT_EQ(restarts.kept_at_end().open, 3u);
+    EXPECT_LE(restarts.kept_at_end().sent_again, 1u);
+    EXPECT_EQ(restarts.counts().failures(), 0u);
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
+    for (const HostInterval& each : restarts.result.summary.hosts->hosts) {
+      least = std::min(least, each.attempts);
+      most = std::max(most, each.attempts);
+    }
+    EXPECT_LE(most - least, 1u + restarts.kept_at_end().sent_again);
+  }
+}
+
+// A host that is drained answers what it has begun. What waits there is sent again elsewhere, and nothing fails.
+TEST(KeptConnections, OfAHostThatIsDrainedAreGivenUp) {
+  const KeptRun run = kept_run(
+      "arrivals = open\nrate = 150\nreplicas = 3\nservice = workers\nworkers = 1\nservice-time = 10ms\n"
+      "strategy = none\nconnections = multiplexed\noutage-for = 0s\noutage-at = 40s\nobserve = 0s\nhost-start = 5s\n"
+      "at = 5s rolling-restart\n");
+  EXPECT_EQ(run.counts().failures(), 0u);
+  EXPECT_EQ(run.kept_at_end().opened, 6u);  // each host's, twice
+  EXPECT_EQ(run.kept_at_end().open, 3u);
+}
+
+// What fails in line for a connection is no longer under way there: `least` goes on sending to each host.
+TEST(KeptConnections, ThatAnAttemptFailsToGetCountForNoHost) {
+  const KeptRun run = kept_run(
+      "clients = 20\nclients-per-process = 20\nlambda = 100ms\nreplicas = 2\nservice = workers\nworkers = 4\n"
+      "service-time = 50ms\nbalance = least\nstrategy = none\nconnections = keep-alive\npool-size = 2\npool-wait = 10ms\n"
+      "outage-for = 0s\noutage-at = 60s\nobserve = 0s\n");
+  EXPECT_GT(run.counts().errors, 1'000u);
+  const HostIntervals& hosts = run.result.summary.hosts->hosts;
+  EXPECT_NEAR(static_cast<double>(hosts[0].ok), static_cast<double>(hosts[1].ok),
+              0.1 * static_cast<double>(hosts[1].ok));
+  // Two connections each, of which each does 20/s at most.
+  EXPECT_NEAR(static_cast<double>(run.counts().ok), 4 * 20 * 60, 0.1 * 4 * 20 * 60);
+}
+
+// Each host counts its own connections: with room for ten, and one of its own for each of thirty processes, it closes
+// the one idle for longest; the other hosts' stay.
+TEST(KeptConnections, FillEachHostByItself) {
+  const std::string settings =
+      "clients = 30\nclients-per-process = 1\nlambda = 1s\nreplicas = 3\nservice = workers\nworkers = 4\n"
+      "service-time = 10ms\nstrategy = none\nconnections = keep-alive\noutage-for = 0s\noutage-at = 60s\nobserve = 0s\n";
+  EXPECT_EQ(kept_run(settings + "max-connections = 30\n").kept_at_end().open, 90u);
+  const KeptRun full = kept_run(settings + "max-connections = 10\n");
+  EXPECT_EQ(full.counts().failures(), 0u);
+  EXPECT_NEAR(static_cast<double>(full.kept_at_end().open), 30, 3);
+}
+
+// One of two hosts is frozen. Its streams are reset by timeouts, more than it takes when it wakes, and it closes its
+// connection. That to the other host stays.
+TEST(KeptConnections, ThatAreResetTooOftenAreOfOneHost) {
+  const KeptRun run = kept_run(
+      "arrivals = open\nrate = 100\nprocesses = 1\nreplicas = 2\nservice = workers\nworkers = 20\nservice-time = 50ms\n"
+      "strategy = none\ntimeout = 1s\nconnections = multiplexed\nstreams = 1000\nreset-limit = 10:1\noutage = freeze\n"
+      "outage-replicas = 1\noutage-at = 10s\noutage-for = 10s\nobserve = 10s\n");
+  EXPECT_EQ(run.kept_at_end().opened, 3u);
+  EXPECT_EQ(run.kept_at_end().open, 2u);
 }
 
 }  // namespace

@@ -364,7 +364,6 @@ TEST(Hosts, RefuseWhatCannotBe) {
        {"replicas = 3\nat = 60s restart host 4\n", "there are 3 hosts"},
        {"replicas = 3\nat = 60s restart 4 hosts\n", "there are 3 hosts"},
        {"replicas = 3\nat = 60s restart now\n", "restart 2 hosts"},
-       {"replicas = 3\nconnections = keep-alive\n", "kept connections"},
        {"replicas = 3\noutage = reconnect\n", "--outage=reconnect"}});
   EXPECT_THAT(text_of(unused_options(options_from("balance = least\neject = 5\n"))),
               HasSubstr("balance has no effect without --replicas"));

@@ -215,7 +215,8 @@ TEST_F(SeveralHosts, ArePickedAlikeInBothEngines) {
                                {"--retry-host=other", "--balance=random"},
                                {"--retry-host=other:1", "--balance=two"},
                                {"--balance=random", "--eject=3:30s:34%"},
-                               {"--retry-host=other", "--balance=least", "--max-attempts=3"}}) {
+                               {"--retry-host=other", "--balance=least", "--max-attempts=3"},
+                               {"--hosts-like=finagle", "--connections=keep-alive"}}) {
     const Arguments both = calls(60) + Arguments{"--max-attempts=2"} + how;
     const auto real = hosts_of(both);
     const auto simulated =
