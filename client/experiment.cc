@@ -191,8 +191,8 @@ HostIntervals Experiment::with_states(HostIntervals hosts) const {
     if (!status) continue;
     hosts[i].concurrency = count(status->concurrency);
     const auto workers = status->workers.value_or(ServerStatus::Workers());
-    hosts[i].busy = count(workers.busy);
-    hosts[i].waiting = count(workers.waiting);
+    hosts[i].workers.busy = count(workers.busy);
+    hosts[i].workers.waiting = count(workers.waiting);
   }
   return hosts;
 }

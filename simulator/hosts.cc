@@ -251,10 +251,7 @@ void Hosts::add_state(Host host, HostInterval& state) const {
   if (!server.awake()) state.state = HostState::kFrozen;
   state.frozen = !server.awake();
   state.concurrency = server.concurrency();
-  if (const auto workers = server.workers()) {
-    state.busy = workers->busy;
-    state.waiting = workers->waiting;
-  }
+  state.workers = server.workers().value_or(WorkerState{});
 }
 
 HostIntervals Hosts::take_intervals(TimePoint now) {

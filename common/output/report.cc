@@ -393,8 +393,8 @@ nlohmann::ordered_json host_json(std::size_t host, const HostInterval& state) {
       {"frozen", state.frozen}};
   if (!state.concurrency) return json;
   json.update({{"concurrency", *state.concurrency},
-               {"busy", state.busy},
-               {"waiting", state.waiting},
+               {"busy", state.workers.busy},
+               {"waiting", state.workers.waiting},
                {"state", kHostStateNames[static_cast<std::size_t>(state.state)]},
                {"restarts", state.restarts},
                {"killed", state.killed}});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/service/service_observer.h"
 
 namespace retrystorm {
 
@@ -36,8 +37,8 @@ struct HostInterval {
   // At the end of it:
   HostState state = HostState::kUp;
   bool frozen = false;
-  double out = 0;  // share of the pickers that send it nothing, because they have ejected it
-  std::size_t busy = 0, waiting = 0;           // of a service with workers
+  double out = 0;         // share of the pickers that send it nothing, because they have ejected it
+  WorkerState workers{};  // of a service with workers
   std::optional<std::size_t> concurrency = 0;  // empty: not known, nor are the others
 };
 

@@ -164,8 +164,8 @@ TEST(Hosts, AddUpToTheService) {
   EXPECT_EQ(summary.counts.failures(), 0);
   std::size_t busy = 0;
   for (const HostInterval& each : seen.intervals.back()) {
-    EXPECT_LE(each.busy, 1);
-    busy += each.busy;
+    EXPECT_LE(each.workers.busy, 1);
+    busy += each.workers.busy;
   }
   EXPECT_GT(busy, 3);
 }
@@ -183,7 +183,7 @@ std::vector<std::size_t> waiting_in(const HostsSeen& seen) {
   std::vector<std::size_t> waiting;
   for (const HostIntervals& each : seen.intervals) {
     waiting.push_back(0);
-    for (const HostInterval& host : each) waiting.back() += host.waiting;
+    for (const HostInterval& host : each) waiting.back() += host.workers.waiting;
   }
   return waiting;
 }
