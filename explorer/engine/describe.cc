@@ -74,8 +74,6 @@ Json option_json(const Option& option) {
   return json;
 }
 
-using Json = nlohmann::ordered_json;
-
 // A scenario and the list of options that set it.
 struct Bound {
   ScenarioOptions scenario;
@@ -195,8 +193,11 @@ Json catalogue() {
   WorkloadOptions workload;
   ServiceOptions service;
   const auto of_clients = names_of([&](OptionList& some) { declare_options(some, workload); });
-  const auto of_service =
-      names_of([&](OptionList& some) { declare_options(some, service, Engine::kSimulated); });
+  HostSettings hosts;
+  const auto of_service = names_of([&](OptionList& some) {
+    declare_options(some, service, Engine::kSimulated);
+    declare_options(some, hosts);
+  });
   GraphOptions graph;
   const auto of_graph = names_of([&](OptionList& some) { declare_options(some, graph); });
   Json options = Json::array();
@@ -208,8 +209,9 @@ Json catalogue() {
     Json json = option_json(option);
     json["part"] = of_graph.contains(option.name)     ? "services"
                    : of_clients.contains(option.name) ? "clients"
-                   : of_service.contains(option.name) ? "service"
-                                                      : "outage";
+                   : of_service.contains(option.name) && option.name != "outage-replicas"
+                       ? "service"
+                       : "outage";
     options.push_back(std::move(json));
   }
   // Of one service, and of its calls of another. Most are as above.

@@ -18,7 +18,8 @@ const FIVE = ['strategy', 'max-attempts', 'timeout', 'clients', 'outage-for'];
 // Shown first in a tab, although the command line's short help does not have them.
 const FIRST = new Set(['rate', 'backoff-base', 'backoff-factor', 'rate-limit', 'arrivals', 'outage', 'outage-at', 'outage-for', 'observe',
   'base-delay', 'k', 'curve-factor', 'workers', 'service-time', 'queue-length', 'queue-order', 'queue-drop',
-  'chain', 'waiting', 'retry-at', 'deadline-propagation', 'outage-of']);
+  'chain', 'waiting', 'retry-at', 'deadline-propagation', 'outage-of',
+  'replicas', 'picker', 'balance', 'retry-host', 'eject', 'panic', 'probe', 'probe-does', 'host-start', 'outage-replicas']);
 // Of one service behind services, and of the calls of one to another.
 const OF_ONE = ['workers', 'service-time', 'calls', 'waiting', 'queue-length', 'shed-above', 'backlog', 'error-share', 'on-failure'];
 const EXAMPLES = {chain: ['api 32x5ms > db 8x40ms', 'api 32x5ms > orders 16x20ms >200ms db 8x40ms']};
@@ -97,6 +98,7 @@ class Knob {
     if (name in app.state.given || section) return false;
     if (group === 'Workers') return app.value('service') !== 'workers';
     if (group === 'Service curve') return app.value('service') !== 'curve';
+    if (group === 'Replicas' && name !== 'replicas') return app.value('replicas') === '1';
     if (group.startsWith('Reconnects')) return app.value('outage') !== 'reconnect';
     if (name === 'backoff-factor') return app.value('growth') !== 'exponential';
     if (name === 'backoff-base') return app.value('growth') === 'none';

@@ -38,7 +38,8 @@ export function sentence(app) {
   // Of several services it happens to one.
   const services = app.description.services, of = services && (app.value('outage-of') || services.nodes.at(-1));
   const text = OUTAGES[kind].replace('F', factor).replace('the server', of || 'the server');
-  const where = of && !text.includes(of) ? ` (${of})` : '';
+  const hosts = app.value('replicas').split('.')[0], hit = app.value('outage-replicas');
+  const where = of && !text.includes(of) ? ` (${of})` : hosts === '1' ? '' : ` (${hit === 'none' ? 'all' : `${hit} of`} ${hosts} hosts)`;
   const lasting = kind === 'reconnect' ? '' : ` for ${outageLength(app)}`;
   return `${whole}; ${text}${lasting}${where}${done}.`;
 }

@@ -15,6 +15,8 @@ const WORDS = {
   'reconnect-growth': 'How the waits to connect grow', 'reconnect-base': 'The first wait to connect',
   'reconnect-jitter': 'Randomness of the waits to connect', 'reconnect-calls': 'A connect is so many requests',
   chain: 'Services behind services', waiting: 'A worker that calls', 'retry-at': 'Who retries', 'deadline-propagation': 'What a call carries as its deadline',
+  replicas: 'Hosts', picker: 'Who picks a host', balance: 'How a host is picked', 'retry-host': 'The host of a retry', eject: 'Hosts that fail get no traffic', panic: 'All get traffic where fewer are left',
+  probe: 'A probe asks each host', 'probe-does': 'When its probe fails', 'host-start': 'A host starts for', 'outage-replicas': 'Hosts that it hits',
   'outage-of': 'Which service it happens to', 'on-failure': 'When calls at once have failed',
   outage: 'What happens', 'outage-at': 'The outage begins at', observe: 'Watched afterwards for', at: 'Remedies', scale: 'Everything times', 'time-limit': 'The run ends after',
 };

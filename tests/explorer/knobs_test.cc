@@ -38,6 +38,8 @@ TEST(Catalogue, HasEveryOptionOnceWithItsPart) {
   EXPECT_EQ(part_of("clients"), "clients");
   EXPECT_EQ(part_of("queue-order"), "service");
   EXPECT_EQ(part_of("rate-limit"), "service");
+  EXPECT_EQ(part_of("balance"), "service");
+  EXPECT_EQ(part_of("outage-replicas"), "outage");
   EXPECT_EQ(part_of("outage"), "outage");
   EXPECT_EQ(part_of("outage-for"), "outage");
   EXPECT_EQ(part_of("at"), "outage");
