@@ -14,7 +14,7 @@ namespace retrystorm {
 using JsonSink = std::function<void(const nlohmann::ordered_json&)>;
 
 // All events of a run.
-class JsonReport final : public RunObserver {
+class JsonReport : public RunObserver {
  public:
   explicit JsonReport(JsonSink sink) : sink_(std::move(sink)) {}
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -228,17 +229,65 @@ class GraphWindows final : public RunObserver {
   Json windows_ = Json::array();
 };
 
+// The events of a run. What its hosts do is there as boxes (see engine.h), and what its services do as their windows.
+class RunEvents final : public JsonReport {
+ public:
+  using JsonReport::JsonReport;
+
+  void on_graph(const GraphShape&, const GraphInterval&) override {}
+  void on_hosts(Duration t, const HostIntervals& hosts) override {
+    if (hosts.size() < 2) return;
+    const std::size_t each = (hosts.size() + kMostBoxes - 1) / kMostBoxes;
+    Json boxes = Json::array();
+    for (std::size_t first = 0; first < hosts.size(); first += each) {
+      boxes.push_back(box({&hosts[first], std::min(each, hosts.size() - first)}));
+    }
+    hosts_["all"] = hosts.size();
+    hosts_["each"] = each;
+    hosts_["t"].push_back(to_seconds(t));
+    hosts_["boxes"].push_back(std::move(boxes));
+  }
+
+  Json hosts() && { return std::move(hosts_); }
+
+ private:
+  static constexpr std::size_t kMostBoxes = 256;
+
+  static Json box(std::span<const HostInterval> hosts) {
+    static constexpr std::array kBestFirst{HostState::kOff,      HostState::kUp,
+                                           HostState::kStarting, HostState::kEnding,
+                                           HostState::kUnwell,   HostState::kFrozen};
+    const auto* worst = kBestFirst.begin();
+    double out = 0;
+    std::size_t busy = 0, workers = 0, inside = 0, attempts = 0, failed = 0;
+    for (const HostInterval& each : hosts) {
+      worst = std::max(worst, std::find(kBestFirst.begin(), kBestFirst.end(), each.state));
+      out += each.out / static_cast<double>(hosts.size());
+      busy += each.workers.busy;
+      workers += each.workers.workers;
+      inside += each.concurrency.value_or(0);
+      attempts += each.attempts;
+      failed += each.failed;
+    }
+    return {kHostStateNames[static_cast<std::size_t>(*worst)],
+            rounded(out),
+            busy,
+            workers,
+            inside,
+            attempts,
+            failed};
+  }
+
+  Json hosts_;
+};
+
 std::string run(const Json& question) {
   const Patience patience(question);
   const ScenarioOptions options = scenario_of_page(read_given(question.at("given")));
   Scenario scenario = scenario_for(options, seed_of(question));
   scenario.report_interval = scenario.server_report_interval = chart_interval(scenario, patience);
   Texts client("[", ",", "]"), server("[", ",", "]");
-  // The windows of services are there without their names.
-  JsonReport of_run([sink = client.sink()](const Json& object) {
-    const auto& type = object.at("type").get_ref<const std::string&>();
-    if (type != "node" && type != "edge") sink(object);
-  });
+  RunEvents of_run(client.sink());
   ServiceJsonReport of_service(server.sink());
   PlaceColumns places;
   GraphWindows graph(scenario.length);
@@ -253,6 +302,7 @@ std::string run(const Json& question) {
          ",\"outlook\":" + json_line(outlook_of(options)) +
          ",\"places\":" + json_line(std::move(places).json()) +
          ",\"graph\":" + json_line(std::move(graph).json(result.summary.graph)) +
+         ",\"hosts\":" + json_line(std::move(of_run).hosts()) +
          ",\"result\":" + json_line(result_json(result_of(result))) + '}';
 }
 

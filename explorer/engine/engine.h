@@ -19,7 +19,11 @@ namespace retrystorm {
 //                                  "services": [{name: [...]}, ...]}}: where the attempts of each service's
 //                                  callers lie at these times (see simulator/server_node.h), also while
 //                                  it is frozen. {"graph"}: services behind services, their windows and
-//                                  which of them died; null if there is one
+//                                  which of them died; null if there is one. {"hosts": {"all": N, "each": N, "t": [...],
+//                                  "boxes": [[[state, out, busy, workers, inside, attempts, failed], ...], ...]}}:
+//                                  at the end of each interval, of so many hosts beside each other, so that the boxes
+//                                  are not too many, the worst one's state (see model/run/host_report.h), the share
+//                                  of their pickers that have ejected them, and sums; null if there is one host
 //   lines      given seed          the same as the text that `simulate` writes to --json (without
 //                                  the first line) and to --server-json:
 //                                  {"client": "...", "server": "..."}

@@ -9,7 +9,7 @@
 //   all          `ours.many` has all seeds
 //   drawn        `ours.run` is that of another seed, because its ending is more frequent, or asked for
 //   pinned       a setting was pinned or unpinned
-//   time         services behind services are shown at another time
+//   time         services behind services, or hosts, are shown at another time
 //   error        `error` says why the setting cannot be run, or is null again
 import {endings} from './endings.js';
 import {settingKey} from './link.js';
@@ -36,6 +36,7 @@ export class App {
     this.behind = false; // true while `ours` and `theirs` belong to an earlier setting
     // `run` is the one to draw, `drawn` its {seed, client, server, result}. `result` is that of the first seed.
     this.ours = {run: null, drawn: null, result: null, interval_s: null, outlook: null, many: null};
+    this.moment = null; // the TimeBar of services behind services or of hosts, if there are any
     this.ending = null; // the ending of the run to draw; null: the most frequent one
     this.theirs = null;
     this.difference = null;
@@ -188,8 +189,8 @@ export class App {
   }
 
   async first(given, seed, ask) {
-    const {client, server, result, interval_s, outlook, places, graph} = await ask({ask: 'run', given, seed}, 0);
-    return {run: Run.of({seed}, client, server, places), drawn: {seed, client, server, result, graph}, result, interval_s, outlook};
+    const {client, server, result, interval_s, outlook, places, graph, hosts} = await ask({ask: 'run', given, seed}, 0);
+    return {run: Run.of({seed}, client, server, places), drawn: {seed, client, server, result, graph, hosts}, result, interval_s, outlook};
   }
 
   // Draws a run of another ending.

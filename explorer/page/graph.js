@@ -1,5 +1,6 @@
 // Services behind services: boxes and the calls between them, as they are at one time of the run.
 import {find, make} from './dom.js';
+import {TimeBar} from './timebar.js';
 
 const {minutes, number} = Retrystorm;
 
@@ -8,7 +9,6 @@ const called = name => name.replace(/^clients\./, '');
 const BOX = 150, LEAST_BOX = 86, HIGH = 56, GAP = 64, LEAST_GAP = 46, ROW = 10, PASS = 18; // pixels
 const THICKEST = 22;
 const TO_DIE = 15; // seconds, as in model/run/graph_report.h
-const PLAYED = 8000; // milliseconds for a whole run
 
 const share = value => `${number(100 * value)} %`;
 const some = value => number(value, value > 0 && value < 9.95 ? 1 : 0);
@@ -88,18 +88,14 @@ function figures({busy, calling, workers, queue}, {holds}, isNarrow) {
 class Graph {
   constructor(app) {
     this.app = app;
-    this.time = null; // chosen by the reader; null: the most telling one
     this.stage = make('div', {className: 'graph-stage', role: 'group'});
     this.lines = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     this.lines.setAttribute('aria-hidden', 'true');
-    this.slider = make('input', {type: 'range', id: 'graph-time', min: '0', step: '1', 'aria-label': 'The time of the run that the services are shown at'});
-    this.slider.addEventListener('input', () => this.choose(this.windows[Number(this.slider.value)].t));
-    this.said = make('output', {className: 'muted', htmlFor: 'graph-time'});
-    this.play = make('button', {type: 'button', className: 'quiet', id: 'graph-play', onclick: () => this.run()}, 'Play');
+    this.bar = new TimeBar(app, 'graph', 'the services', () => this.fill());
     const mark = (name, text) => make('span', {}, make('i', {className: `graph-${name}`}), text);
     this.scroll = make('div', {className: 'graph-scroll'}, this.stage);
     find('graph').append(this.scroll,
-      make('div', {className: 'graph-bar'}, this.slider, this.said, this.play),
+      this.bar.element,
       make('div', {className: 'graph-key legends', 'aria-hidden': 'true'}, mark('wanted', 'workers at work'), mark('nobody', 'for nobody'), mark('held', 'held, waiting for another service'),
         make('span', {}, '×: calls for each request of the clients')));
     find('graph').hidden = true;
@@ -108,43 +104,22 @@ class Graph {
       if (width > 0 && width !== this.width) this.show();
     }).observe(this.scroll);
     for (const event of ['run', 'drawn']) app.on(event, () => this.take());
-    app.on('description', () => { if (!app.description.services) this.time = null; });
-  }
-
-  get windows() {
-    return this.graph?.windows ?? [];
   }
 
   take() {
     this.graph = this.app.ours.drawn.graph;
     document.documentElement.toggleAttribute('data-graph', Boolean(this.graph));
     find('graph').hidden = !this.graph;
-    if (!this.graph) return;
+    // Where a service died: the window that its figures are of in the sentence. Otherwise the last one of the outage.
+    const died = (this.graph?.nodes ?? []).map(({died_at: t}) => t).filter(t => t !== null);
+    this.bar.take((this.graph?.windows ?? []).map(({t}) => t), died.length > 0 ? Math.min(...died) + TO_DIE : this.app.timeline.outage.end);
     this.show();
-  }
-
-  choose(t) {
-    this.time = t;
-    this.fill();
-    this.app.tell('time');
-  }
-
-  // Where a service died: the window that its figures are of in the sentence. Otherwise the last one of the outage.
-  get at() {
-    const died = this.graph.nodes.map(({died_at: t}) => t).filter(t => t !== null);
-    return this.time ?? (died.length > 0 ? Math.min(...died) + TO_DIE : this.app.timeline.outage.end);
-  }
-
-  // Its window ends at the time, or is the next one to end.
-  get window() {
-    const found = this.windows.findIndex(({t}) => t >= this.at);
-    return found < 0 ? this.windows.length - 1 : found;
   }
 
   // Builds the boxes and lines, and then fills them.
   show() {
     const {graph, app} = this;
-    if (!graph || this.windows.length === 0) return;
+    if (!graph || graph.windows.length === 0) return;
     this.width = this.scroll.clientWidth;
     const layers = layersOf(graph.nodes, graph.edges), {down, width, height, boxes, lines} = placesOf(layers, graph.edges, this.width);
     this.stage.style.width = `${width}px`;
@@ -192,7 +167,7 @@ class Graph {
   }
 
   fill() {
-    const {graph, windows} = this, at = this.window, now = windows[at], from = at > 0 ? windows[at - 1].t : 0;
+    const {graph} = this, {at, from} = this.bar.fill(), now = graph.windows[at];
     graph.nodes.forEach((node, i) => {
       const its = now.nodes[i], state = this.stateOf(node, now.t), box = this.boxes[i];
       for (const [what, part] of useOf(its, node.holds)) box.querySelector(`.graph-use > .graph-${what}`).style.height = `${100 * part}%`;
@@ -214,24 +189,6 @@ class Graph {
       this.labels[i].title = text;
     });
     this.stage.setAttribute('aria-label', `The services from ${minutes(from)} to ${minutes(now.t)}`);
-    Object.assign(this.slider, {max: String(windows.length - 1), value: String(at)});
-    this.slider.setAttribute('aria-valuetext', `${minutes(from)} to ${minutes(now.t)}`);
-    this.said.textContent = `${minutes(from)} – ${minutes(now.t)}`;
-  }
-
-  // Shows the run from its beginning, or stops that.
-  run() {
-    const playing = this.timer !== undefined;
-    clearInterval(this.timer);
-    this.timer = undefined;
-    this.play.textContent = 'Play';
-    if (playing) return;
-    let at = 0;
-    this.play.textContent = 'Stop';
-    this.timer = setInterval(() => {
-      if (at >= this.windows.length) return this.run();
-      this.choose(this.windows[at++].t);
-    }, PLAYED / this.windows.length);
   }
 }
 

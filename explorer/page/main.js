@@ -7,6 +7,7 @@ import {mountChallenges} from './challenges.js';
 import {mountFidelity} from './fidelity.js';
 import {mountGallery} from './gallery.js';
 import {mountGraph} from './graph.js';
+import {mountHosts} from './hosts.js';
 import {mountKnobs} from './knobs.js';
 import {mountMap} from './map.js';
 import {mountOutlook} from './outlook.js';
@@ -71,7 +72,7 @@ async function open() {
     const refused = await app.restore(state);
     if (refused) say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };
-  for (const mount of [mountTimeline, mountGraph, mountVerdict, mountOutlook, mountTrials, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
+  for (const mount of [mountTimeline, mountGraph, mountHosts, mountVerdict, mountOutlook, mountTrials, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
     mountChallenges, mountFidelity]) mount(app);
   mountStory(app, fresh);
   find('about').append(...about());

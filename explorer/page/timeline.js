@@ -19,7 +19,7 @@ const STEP = 1, PAGE = 10; // seconds by which a key moves an edge
 
 export const secondsOf = (app, name) => valueOf(app.value(name)) ?? 0;
 
-// The time that the services above the charts are shown at.
+// The time that the services above the charts, or the hosts below them, are shown at.
 function drawTime({ctx, chartArea: {top, bottom}, scales: {x}}, t) {
   ctx.save();
   ctx.strokeStyle = css('--accent');
@@ -212,7 +212,7 @@ class Timeline {
       scales.x.title.display = false;
       scales.x.ticks.display = last;
       Object.assign(scales.y.ticks, {maxTicksLimit: 4, callback: value => value >= 1e4 ? `${number(value / 1000)}k` : number(value, value % 1 ? 1 : 0)});
-      chart.options.onHover = ({x: at}) => this.app.ours.drawn.graph && this.until === Infinity && this.app.graph.choose(chart.scales.x.getValueForPixel(at));
+      chart.options.onHover = ({x: at}) => this.until === Infinity && this.app.moment?.choose(chart.scales.x.getValueForPixel(at));
       const {filter} = chart.options.plugins.tooltip;
       chart.options.plugins.tooltip.filter = item => filter(item) && item.parsed.x <= this.until;
       chart.config.plugins.push(this.plugin());
@@ -238,9 +238,8 @@ class Timeline {
           this.drawFull(chart);
         }
         chart.ctx.restore();
-        const {graph, ours} = this.app;
-        const window = ours.drawn.graph && graph.time !== null ? graph.windows[graph.window] : null;
-        if (window) drawTime(chart, window.t);
+        const {moment} = this.app;
+        if (moment && moment.chosen !== null) drawTime(chart, moment.ends[moment.index]);
       },
       afterDraw: chart => {
         if (chart.canvas.dataset.chart === KINDS[0]) this.placeEdges(chart);

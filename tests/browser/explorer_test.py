@@ -516,7 +516,7 @@ def check_graph(page):
     page.load("#v=1")
     assert not page.run("return document.getElementById('graph').checkVisibility()")
     state = """
-        const [from, to] = document.querySelector('.graph-bar output').textContent.split(' – ');
+        const [from, to] = document.querySelector('#graph output').textContent.split(' – ');
         const figure = name => {
           const box = document.querySelector(`[data-node=${name}]`), part = each => parseFloat(box.querySelector(`.graph-${each}`).style.height);
           return {state: box.dataset.state, wanted: part('wanted'), nobody: part('nobody'), held: part('held'), label: box.getAttribute('aria-label')};
@@ -568,6 +568,72 @@ def check_graph(page):
     assert page.run("return document.activeElement.id") == "knob-db.workers"
     page.run("return test.change({'db.workers': null, chain: null})")
     assert not page.run("return document.getElementById('graph').checkVisibility()")
+    assert page.errors() == [], page.errors()
+
+
+def check_hosts(page):
+    """Several hosts are boxes below the charts: as the run's lines of JSON say at a time that the slider, a pointer or Play chooses."""
+    page.load("#v=1")
+    assert not page.run("return document.getElementById('hosts').checkVisibility()")
+    assert page.run("return document.querySelector('[data-name=eject]').hidden"), "knobs of hosts are shown where there are some"
+    given = {"replicas": "3", "workers": "10", "service-time": "100ms", "arrivals": "open", "rate": "150", "max-attempts": "1", "eject": "5:30s:0.34",
+             "outage": "errors:1", "outage-replicas": "1", "at": "70s restart host 3", "host-start": "8s"}
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
+        subprocess.run([SIMULATE, *(f"--{name}={text}" for name, text in given.items()), "--seed=1", f"--json={file.name}"],
+                       check=True, capture_output=True, timeout=60)
+        lines = [each for each in map(json.loads, file) if each["type"] == "host"]
+    link = "#v=1&" + "&".join(f"{name}={text.replace(' ', '+')}" for name, text in given.items())
+
+    def choose(t):
+        page.run("const slider = document.getElementById('hosts-time'); slider.value = arguments[0]; slider.dispatchEvent(new Event('input'))", t - 1)
+
+    def agree(t, *states):
+        """The boxes are as the lines at this time; its states in words."""
+        boxes = page.run("""
+            return [...document.querySelectorAll('.hosts-boxes > *')].map(box => [box.className.split('-').at(-1), parseFloat(box.firstChild.style.height),
+              box.getAttribute('aria-label'), box.title, getComputedStyle(box).borderTopColor]);""")
+        now = [each for each in lines if each["t"] == t]
+        assert [each[0] for each in boxes] == list(states) and len(now) == 3, (t, boxes)
+        for (state, fill, label, title, _), line in zip(boxes, now):
+            assert (line["out"] == 1) == (state == "ejected") and (line["state"] == "up") == (state in ("up", "ejected")), (label, line)
+            assert fill == 10 * line["busy"], (label, line)
+            assert label == title and label.startswith(f"host {line['host']}: {state}, {line['busy']} of 10 workers busy"), (label, line)
+            assert (f", {line['waiting']} wait" in label) == (line["waiting"] > 0), (label, line)
+        colours = [colour for *_, colour in boxes]
+        assert len(set(colours)) == len(set(states)), colours
+        key = page.run("return [...document.querySelectorAll('.hosts-key > span')].map(each => each.textContent)")
+        assert sorted(key) == sorted(f"{each} {states.count(each)}" for each in set(states)), key
+        return page.text("#hosts output")
+
+    for width in (1280, 390):
+        page.width(width)
+        page.load(link)
+        end = max(each["t"] for each in lines)
+        assert agree(end, "up", "up", "up").endswith("1:50"), "nothing is chosen: the end of the run"
+        choose(40)
+        assert agree(40, "ejected", "up", "up") == "0:39 \u2013 0:40"
+        choose(75)
+        assert agree(75, "up", "up", "restarting") == "1:14 \u2013 1:15"
+        assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+    page.width(1280)
+    page.run("scrollTo(0, 0)")
+    x, y = page.run("""
+        const chart = Chart.getChart(document.querySelector('[data-chart=clients]')), {left, top} = chart.canvas.getBoundingClientRect();
+        return [Math.round(left + chart.scales.x.getPixelForValue(39.5)), Math.round(top + 40)];""")
+    page.drag(x, y, x)
+    eventually(lambda: page.text("#hosts output") == "0:39 \u2013 0:40", "the pointer chooses a time")
+    agree(40, "ejected", "up", "up")
+    page.click("#hosts-play")
+    assert page.text("#hosts-play") == "Stop"
+    eventually(lambda: page.text("#hosts output").startswith("0:1"), "it is played")
+    page.click("#hosts-play")
+    # Of so many each box is some of them.
+    page.run("return test.change({replicas: '600', rate: '9000', at: null})")
+    assert page.run("return document.querySelectorAll('.hosts-boxes > *').length") == 200
+    assert page.run("return document.querySelector('.hosts-boxes > *').title").startswith("hosts 1 to 3: ")
+    assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+    page.run("return test.change({replicas: null, 'outage-replicas': null})")
+    assert not page.run("return document.getElementById('hosts').checkVisibility()")
     assert page.errors() == [], page.errors()
 
 
@@ -1261,15 +1327,17 @@ def check_accessibility(page):
     for scheme in ("light", "dark"):
         page.width(1280)
         page.scheme(scheme)
-        page.load(CHAIN)
-        page.click("[data-node=db]")
-        page.chromium("Runtime.evaluate", expression=source)
-        violations = page.run("""
-            return axe.run({include: [['#graph'], ['.knobs-one']]}, {resultTypes: ['violations']}).then(({violations}) => violations.map(
-              ({id, impact, nodes}) => ({id, impact, nodes: nodes.slice(0, 3).map(({html, failureSummary}) => [html.slice(0, 160), failureSummary])})));""")
-        for each in violations:
-            if each["impact"] in ("serious", "critical"):
-                found[f"services, {scheme}: {each['id']}"] = each["nodes"]
+        for link, then, parts in ((CHAIN, "document.querySelector('[data-node=db]').click()", ["#graph", ".knobs-one"]),
+                                  ("#v=1&replicas=3&workers=10&outage-replicas=1&probe=5s:1s:2", "explorer.app.moment.choose(49)", ["#hosts"])):
+            page.load(link)
+            page.run(then)
+            page.chromium("Runtime.evaluate", expression=source)
+            violations = page.run("""
+                return axe.run({include: arguments[0].map(each => [each])}, {resultTypes: ['violations']}).then(({violations}) => violations.map(
+                  ({id, impact, nodes}) => ({id, impact, nodes: nodes.slice(0, 3).map(({html, failureSummary}) => [html.slice(0, 160), failureSummary])})));""", parts)
+            for each in violations:
+                if each["impact"] in ("serious", "critical"):
+                    found[f"{parts[0]}, {scheme}: {each['id']}"] = each["nodes"]
     page.scheme("light")
     assert not found, json.dumps(found, indent=1)
 
@@ -1324,14 +1392,14 @@ def check_imported(page):
 
 
 # They need nothing that only Chromium emulates.
-IN_FIREFOX = [check_question, check_mechanism, check_places, check_graph, check_endings, check_undo, check_story, check_share, check_gallery,
+IN_FIREFOX = [check_question, check_mechanism, check_places, check_graph, check_hosts, check_endings, check_undo, check_story, check_share, check_gallery,
               check_comparison, check_remedies, check_map, check_tables]
 ALONE = [check_opening, check_speed_of_answers]
 # In the others the strips, or more seeds, would take time from what is looked at.
 WITH_STRIPS = [check_opening, check_computing, check_speed_of_answers, check_memory, check_screenshots]
 WITH_A_HUNDRED = [check_trials, *WITH_STRIPS, check_endings, check_challenges]
-WITH_ONE = [check_file, check_mechanism, check_places, check_graph, check_outlook, check_same_bytes, check_links, check_imported, check_input]
-CHECKS = [check_file, check_opening, check_question, check_handles, check_computing, check_mechanism, check_places, check_graph, check_endings,
+WITH_ONE = [check_file, check_mechanism, check_places, check_graph, check_hosts, check_outlook, check_same_bytes, check_links, check_imported, check_input]
+CHECKS = [check_file, check_opening, check_question, check_handles, check_computing, check_mechanism, check_places, check_graph, check_hosts, check_endings,
           check_figures, check_screen, check_undo, check_story, check_share, check_gallery, check_outlook, check_trials, check_same_bytes, check_speed_of_answers,
           check_links, check_imported, check_input, check_without_webassembly, check_keyboard, check_comparison,
           check_remedies, check_challenges, check_map, check_tables, check_widths, check_accessibility, check_memory,

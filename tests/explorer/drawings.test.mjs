@@ -13,6 +13,7 @@ const charts = readFileSync(new URL('../../client/dashboard/page/charts.js', imp
 globalThis.Retrystorm = new Function(`${charts}; return Retrystorm;`)();
 const {concurrencyAt, curveDelay, dropInWords, meanServiceTime, offeredLoad, orderInWords} =
   await import('../../explorer/page/service.js');
+const {inWords, stateOf, useOf: useOfHost} = await import('../../explorer/page/hosts.js');
 const {layersOf, placesOf, useOf, widthOf} = await import('../../explorer/page/graph.js');
 const {marks, waitsInWords} = await import('../../explorer/page/waits.js');
 
@@ -122,6 +123,25 @@ test('a box is filled by what its workers do, and a line is as wide as its calls
   assert.deepEqual(useOf(now, false)[2], ['held', 0]);
   assert.deepEqual(useOf({...now, busy: 8, calling: 90}, true).map(([, part]) => +part.toFixed(3)), [0.6, 0.2, 0.2]);
   assert.ok(widthOf(0) >= 1 && widthOf(9) - widthOf(3) === 2 * (widthOf(3) - widthOf(0)) && widthOf(1e6) < 30);
+});
+
+test('a host is coloured by what is wrong with it, filled by its use, and said in words', () => {
+  const box = (state, out = 0, attempts = 10, failed = 0) => [state, out, 3, 20, 5, attempts, failed];
+  const state = (now, ...before) => stateOf(now, () => before);
+  assert.equal(state(box('up')), 'up');
+  assert.equal(state(box('up', 0, 10, 5)), 'up');
+  assert.equal(state(box('up', 0, 10, 6)), 'failing');
+  assert.equal(state(box('up', 1, 10, 6)), 'ejected');
+  assert.equal(state(box('up', 0.4)), 'up', 'few of the processes have ejected it');
+  assert.equal(state(box('unwell', 1)), 'unwell');
+  // One that an autoscaler adds is new.
+  assert.equal(state(box('starting'), box('off'), box('starting')), 'starting');
+  assert.equal(state(box('starting'), box('up'), box('starting')), 'restarting');
+  assert.equal(useOfHost(box('up'), 30), 0.15);
+  assert.equal(useOfHost(['up', 0, 0, 0, 45, 1, 0], 30), 1, 'without workers, above its limit');
+  assert.equal(inWords(box('up', 1), 'host 1', 'ejected'), 'host 1: ejected, 3 of 20 workers busy, 2 wait');
+  assert.equal(inWords(['unwell', 0.04, 0, 0, 45, 9, 2], 'hosts 4 to 6', 'unwell'),
+    'hosts 4 to 6: failing its probe, 45 requests in it, ejected by 4 % of the processes, 9 attempts sent, 2 failed');
 });
 
 const counted = (count, down) => ({...newCell(), count, down});

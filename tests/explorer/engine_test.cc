@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::ordered_json;
 using ::testing::ElementsAre;
+using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 // As patiently as a busy machine, or a sanitizer, needs.
 Json asked(Json question) {
@@ -247,6 +250,61 @@ TEST(Engine, HasTheWindowsOfServicesBehindServices) {
   // Before: a call for each request.
   EXPECT_NEAR(graph["windows"][0]["edges"][1]["amplification"].get<double>(), 1, 0.001);
   EXPECT_TRUE(asked({{"ask", "run"}, {"given", kSmall}})["graph"].is_null());
+}
+
+// One of these hosts fails, and is ejected; another one starts again.
+const Json kHosts{{"workers", "10"},        {"service-time", "100ms"},    {"arrivals", "open"},
+                  {"rate", "150"},          {"eject", "5:30s:0.5"},       {"outage", "errors:1"},
+                  {"outage-replicas", "1"}, {"outage-at", "10s"},         {"outage-for", "10s"},
+                  {"host-start", "7s"},     {"at", "17s restart host 3"}, {"observe", "5s"}};
+
+Json with_hosts(const char* replicas) {
+  Json given = kHosts;
+  given["replicas"] = replicas;
+  return given;
+}
+
+TEST(Engine, HasBoxesOfHostsThatAgreeWithTheirLines) {
+  const Json hosts = asked({{"ask", "run"}, {"given", with_hosts("3")}})["hosts"];
+  ASSERT_EQ(hosts["t"].size(), 25) << hosts;
+  EXPECT_EQ(hosts["each"], 1);
+  std::set<std::pair<std::string, double>> seen;
+  std::size_t compared = 0;
+  const Json lines = asked({{"ask", "lines"}, {"given", with_hosts("3")}});
+  for (const Json& line : objects(lines["client"])) {
+    if (line["type"] != "host") continue;
+    const auto at = static_cast<std::size_t>(std::lround(line["t"].get<double>())) - 1;
+    const std::size_t host = line["host"].get<std::size_t>() - 1;
+    ASSERT_EQ(hosts["t"][at], line["t"]);
+    const Json& box = hosts["boxes"][at][host];
+    EXPECT_THAT(box, ElementsAre(line["state"], line["out"], line["busy"], Gt(0),
+                                 line["concurrency"], Ge(0), Ge(0)));
+    // A line is of five seconds, a box of one.
+    std::size_t attempts = 0, failed = 0;
+    for (std::size_t i = at - 4; i <= at; ++i) {
+      attempts += hosts["boxes"][i][host][5].get<std::size_t>();
+      failed += hosts["boxes"][i][host][6].get<std::size_t>();
+    }
+    EXPECT_EQ(attempts, line["attempts"]);
+    EXPECT_EQ(failed, line["failed"]);
+    seen.emplace(line["state"], line["out"]);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 5 * 3);
+  EXPECT_THAT(seen, ElementsAre(Pair("starting", 0), Pair("up", 0), Pair("up", 1)));
+  EXPECT_TRUE(asked({{"ask", "run"}, {"given", kSmall}})["hosts"].is_null());
+}
+
+TEST(Engine, HasABoxForSomeHostsIfThereAreTooMany) {
+  const Json hosts = asked({{"ask", "run"}, {"given", with_hosts("600")}})["hosts"];
+  EXPECT_EQ(hosts["all"], 600);
+  EXPECT_EQ(hosts["each"], 3);
+  const Json& boxes = hosts["boxes"][18];
+  ASSERT_EQ(boxes.size(), 200);
+  // The first three: all of their workers, and the worst state, which is that of the third.
+  EXPECT_EQ(boxes[0][0], "starting");
+  EXPECT_EQ(boxes[1][0], "up");
+  EXPECT_EQ(boxes[0][3], 30);
 }
 
 TEST(Engine, RunsServicesWithOptionsOfTheirOwnLikeTheSameChain) {
