@@ -234,10 +234,8 @@ Upstream upstream_of(const Node& block) {
   policy.assume("retry-host", "other", "each server is tried once");
   if (fails == "0") return upstream;
   try {
-    policy.set("eject", whole_number(fails) + ':' + as_option<time>(time_out) + ":1", line,
+    policy.set("eject", whole_number(fails) + ':' + as_option<time>(time_out) + ":1:trial", line,
                "max_fails=" + shown(fails) + " fail_timeout=" + shown(time_out));
-    policy.not_modelled(
-        line, "max_fails: not in a row but within fail_timeout, and each time out is as long");
   } catch (const std::invalid_argument& error) {
     policy.refuse(line, shown(error.what()));
   }

@@ -65,19 +65,20 @@ std::string to_string(const RetryHost& retry_host) {
 Ejection parse_ejection(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
-  if (parts.size() > 3) {
-    throw std::invalid_argument(in_quotes(text) + " is not of the form FAILURES:BASE:SHARE");
+  if (parts.size() > 4 || (parts.size() == 4 && parts[3] != "trial")) {
+    throw std::invalid_argument(in_quotes(text) + " is not of the form FAILURES:BASE:SHARE:trial");
   }
   Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks))};
   if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
   if (parts.size() > 2) ejection.most = parse_number(parts[2], 0, 1);
+  ejection.trial = parts.size() > 3;
   return ejection;
 }
 
 std::string to_string(const Ejection& ejection) {
   if (!ejection.on()) return std::string(kNoneWord);
   return std::to_string(ejection.failures) + ':' + format_duration(ejection.base) + ':' +
-         print_number(ejection.most);
+         print_number(ejection.most) + (ejection.trial ? ":trial" : "");
 }
 
 void declare_options(OptionList& options, HostSettings& settings) {
@@ -138,11 +139,13 @@ void declare_options(OptionList& options, HostSettings& settings) {
   options
       .text(
           "eject",
-          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE]], after so many failures in a row, "
-          "for BASE times the number of ejections, and at most this share of the hosts (5 = 5:30s:10%); none",
+          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:trial]]], after so many "
+          "failures in a row, for BASE times the number of ejections, and at most this share of "
+          "the hosts (5 = 5:30s:10%); trial = for BASE, then one attempt shows whether it works "
+          "(nginx); none",
           [&settings](std::string_view text) { settings.eject = parse_ejection(text); },
           [&settings] { return to_string(settings.eject); })
-      .with_examples({"none", "5:30s:0.1", "1:10s:1"});
+      .with_examples({"none", "5:30s:0.1", "1:10s:1:trial"});
   options.number(
       "panic", settings.panic,
       "where fewer hosts than this share are left after ejections, all get traffic again", 0, 1);
@@ -231,6 +234,11 @@ Picker::Host Picker::pick(TimePoint now, std::span<const Host> tried) {
   ++hosts_[host].under_way;
   hosts_[host].picked = ++turn_;
   note_load(host);
+  const Ejection& eject = settings_.eject;
+  if (eject.trial && hosts_[host].failures > 0 && now - hosts_[host].looked >= eject.base) {
+    hosts_[host].looked = now;
+    if (hosts_[host].failures >= eject.failures) put_out(now, host, eject.base);
+  }
   return host;
 }
 
@@ -307,30 +315,43 @@ void Picker::note_load(Host host) {
 }
 
 void Picker::ended(TimePoint now, Host host, Ended how) {
-  --hosts_[host].under_way;
+  HostState& state = hosts_[host];
+  --state.under_way;
   note_load(host);
-  if (how == Ended::kOk) hosts_[host].failures = 0;
+  if (how == Ended::kOk && (!settings_.eject.trial || state.looked > state.failed)) {
+    state.failures = 0;
+    if (settings_.eject.trial && is_out(now, host)) put_out(now, host, Duration::zero());
+  }
   if (how == Ended::kFailed && settings_.eject.on()) fail(now, host);
 }
 
 void Picker::fail(TimePoint now, Host host) {
   const Ejection& eject = settings_.eject;
   HostState& state = hosts_[host];
-  if (is_out(now, host) || ++state.failures < eject.failures) return;
-  state.failures = 0;
+  const bool was_out = is_out(now, host);
+  if (was_out && !eject.trial) return;
+  state.failed = state.looked = now;
+  if (++state.failures < eject.failures) return;
+  if (was_out) return put_out(now, host, eject.base);
+  if (!eject.trial) state.failures = 0;
   std::size_t out = 0, there = 0;
   for_known([&](Host each) {
     there += hosts_[each].health != Health::kAway ? 1 : 0;
     out += is_out(now, each) ? 1 : 0;
   });
   if (out + 1 > eject.most_out(there)) return;
+  ++state.ejections;
+  if (eject.trial) return put_out(now, host, eject.base);
   const auto calm = static_cast<std::uint64_t>((now - state.out_until) / Ejection::kCalm);
   state.in_a_row = 1 + static_cast<std::uint32_t>(state.in_a_row -
                                                   std::min<std::uint64_t>(calm, state.in_a_row));
-  ++state.ejections;
-  const Duration time = scale(eject.base, state.in_a_row);
-  state.out_until = saturating_add(now, std::min(time, std::max(eject.base, Ejection::kLongest)));
-  returns_.push({state.out_until, host});
+  put_out(now, host,
+          std::min(scale(eject.base, state.in_a_row), std::max(eject.base, Ejection::kLongest)));
+}
+
+void Picker::put_out(TimePoint now, Host host, Duration time) {
+  hosts_[host].out_until = saturating_add(now, time);
+  returns_.push({hosts_[host].out_until, host});
   find_usable(now);
 }
 

@@ -56,6 +56,10 @@ struct Ejection {
   std::size_t failures = 0;  // 0: off
   Duration base = std::chrono::seconds(30);
   double most = 0.1;  // share of the hosts that may be out at a time, rounded down
+  // As nginx 1.22 has it (ngx_http_upstream_round_robin.c): failures count until one attempt succeeds that began `base`
+  // after the last of them. Each that makes as many or more puts the host out for `base`. Then it gets one attempt, and all
+  // as soon as that succeeds.
+  bool trial = false;
 
   // The time is `base` times the number of ejections in a row, at most `kLongest` or `base`. That number falls by one
   // with each `kCalm` in which the host is not out. As Envoy 1.30's outlier detection has it.
@@ -71,7 +75,7 @@ struct Ejection {
   bool operator==(const Ejection&) const = default;
 };
 
-// Parses "none" or "FAILURES[:BASE[:SHARE]]". Throws std::invalid_argument with a readable message.
+// Parses "none" or "FAILURES[:BASE[:SHARE[:trial]]]". Throws std::invalid_argument with a readable message.
 Ejection parse_ejection(std::string_view text);
 std::string to_string(const Ejection& ejection);
 
@@ -161,6 +165,7 @@ class Picker {
     Health health = Health::kUp;
     bool usable = true;
     TimePoint out_until{};
+    TimePoint failed{}, looked{};  // with trials: the last failure; that, or the trial after it
   };
   struct Return {
     TimePoint time;
@@ -193,6 +198,7 @@ class Picker {
   }
   void note_load(Host host);
   void fail(TimePoint now, Host host);
+  void put_out(TimePoint now, Host host, Duration time);
   // Who may be picked has changed.
   void find_usable(TimePoint now);
 

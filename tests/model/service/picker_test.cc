@@ -191,6 +191,36 @@ TEST(Picker, EjectsLongerEachTime) {
 }
 
 // Ten percent of three hosts are none; a third are one.
+// nginx: ngx_http_upstream_get_peer and ngx_http_upstream_free_round_robin_peer.
+TEST(Picker, TriesAHostThatWasOut) {
+  HostSettings settings = ejecting(2, 2, 10s, 1);
+  settings.eject.trial = true;
+  Picker picker(settings, 1, 0);
+  fail_at(picker, at(1s), 0);
+  picks(picker, at(2s), 2);  // too early to count
+  fail_at(picker, at(3s), 0);
+  EXPECT_TRUE(picker.is_out(at(12999ms), 0));
+  EXPECT_FALSE(picker.is_out(at(13s), 0));
+  // One attempt only, which fails: out as long as before, from then on.
+  std::vector<Host> picked;
+  for (int i = 0; i < 5; ++i) picked.push_back(picker.pick(at(14s)));
+  EXPECT_EQ(std::count(picked.begin(), picked.end(), 0), 1);
+  picker.ended(at(15s), 0, Ended::kFailed);
+  EXPECT_TRUE(picker.is_out(at(24999ms), 0));
+  // The next one does not.
+  while (picker.pick(at(25s)) != 0) {
+  }
+  EXPECT_TRUE(picker.is_out(at(26s), 0));
+  picker.ended(at(26s), 0, Ended::kOk);
+  EXPECT_EQ(picks(picker, at(26s), 2), (std::map<Host, int>{{0, 1}, {1, 1}}));
+  EXPECT_EQ(picker.ejections(0), 1);
+  // Failures count from 0 again. A success so long after the last one is enough for that.
+  fail_at(picker, at(27s), 0);
+  picks(picker, at(37s), 2);
+  fail_at(picker, at(38s), 0);
+  EXPECT_FALSE(picker.is_out(at(38s), 0));
+}
+
 TEST(Picker, EjectsNoMoreThanItsShare) {
   Picker none(ejecting(3, 1, 30s, 0.1), 1, 0);
   fail_at(none, {}, 0);
@@ -228,6 +258,9 @@ TEST(Picker, ReadsItsSettings) {
   EXPECT_EQ(parse_ejection("none"), Ejection());
   EXPECT_EQ(parse_ejection("5"), (Ejection{.failures = 5}));
   EXPECT_EQ(parse_ejection("5:1m:34%"), (Ejection{.failures = 5, .base = 1min, .most = .34}));
+  EXPECT_EQ(parse_ejection("1:10s:1:trial"),
+            (Ejection{.failures = 1, .base = 10s, .most = 1, .trial = true}));
+  EXPECT_EQ(to_string(parse_ejection("1:10s:1:trial")), "1:10s:1:trial");
   EXPECT_EQ(parse_ejection(to_string(Ejection{.failures = 1, .base = 10s, .most = 1})),
             (Ejection{.failures = 1, .base = 10s, .most = 1}));
   EXPECT_EQ(parse_retry_host("other:3"), (RetryHost{.kind = RetryHost::Kind::kAgain, .times = 3}));
