@@ -26,9 +26,10 @@ const std::array kBalancers{
                  .eject = {.failures = 5, .base = std::chrono::seconds(5), .most = 1},
                  .panic = 0.5,
                  .like = "finagle"},
-    HostSettings{.retry_host = {.kind = RetryHost::Kind::kOther},
-                 .eject = {.failures = 1, .base = std::chrono::seconds(10), .most = 1},
-                 .like = "nginx"},
+    HostSettings{
+        .retry_host = {.kind = RetryHost::Kind::kOther},
+        .eject = {.failures = 1, .base = std::chrono::seconds(10), .most = 1, .trial = true},
+        .like = "nginx"},
     HostSettings{.like = "haproxy"},
     HostSettings{.balance = Balance::kRandom, .like = "kube-proxy"},
 };
