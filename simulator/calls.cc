@@ -38,9 +38,10 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
 Calls::~Calls() = default;
 
 void Calls::keep_connections_to(std::size_t hosts) {
+  picks_hosts_ = true;
   hosts_ = hosts;
   idle_.assign(hosts, 0);
-  if (hosts > 1) pool_numbers_.resize(calls_.size());
+  pool_numbers_.resize(calls_.size());
   pools_.clear();
   for (std::size_t i = 0; i < process_count_ * hosts; ++i) {
     pools_.push_back({.watched = connections_.multiplexed(),
@@ -75,14 +76,14 @@ void Calls::add_slots(std::size_t count) {
     prefer_large_pages(process_numbers_.data(), count * sizeof(process_numbers_.front()));
     process_numbers_.resize(count);
   }
-  if (hosts_ > 1) pool_numbers_.resize(count);
+  if (picks_hosts_) pool_numbers_.resize(count);
   if (is_bounded_) ends_.resize(count, TimePoint::max());
 }
 
 Calls::Slot Calls::add_slot() {
   calls_.emplace_back();
   if (numbers_processes_) process_numbers_.emplace_back();
-  if (hosts_ > 1) pool_numbers_.emplace_back();
+  if (picks_hosts_) pool_numbers_.emplace_back();
   if (is_bounded_) ends_.push_back(TimePoint::max());
   return static_cast<Slot>(calls_.size() - 1);
 }
@@ -259,7 +260,7 @@ void Calls::enter_pool(TimePoint now, const Attempt& attempt) {
   if (find_host(now, attempt)) find_connection(now, attempt);
 }
 
-bool Calls::find_host_of_many(TimePoint now, const Attempt& attempt) {
+bool Calls::find_picked_host(TimePoint now, const Attempt& attempt) {
   const std::optional<std::uint32_t> host = target_->pick(now, attempt);
   if (host) {
     pool_numbers_[attempt.client] =
@@ -306,7 +307,7 @@ void Calls::fail(TimePoint now, const Attempt& attempt) {
 }
 
 void Calls::fail_now(TimePoint now, const Attempt& attempt) {
-  if (hosts_ > 1) target_->hang_up(now, attempt);
+  if (picks_hosts_) target_->hang_up(now, attempt);
   finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at));
 }
 
@@ -348,7 +349,7 @@ void Calls::send_again(TimePoint now, const Attempt& lost, const AttemptResult& 
   ++counts_.attempts;
   ++counts_.retries;
   in_service_ -= std::exchange(call.in_service, false) ? 1 : 0;
-  const bool on_any = connections_.multiplexed() || hosts_ > 1;
+  const bool on_any = connections_.multiplexed() || picks_hosts_;
   if (on_any) leave_pool(now, slot, result);
   forget_timeouts();
   const TimePoint end = saturating_add(std::exchange(call.sent_at, now), timeout_);

@@ -319,17 +319,17 @@ class Calls final : public Caller {
   }
   // Of the slot's attempt in flight.
   std::uint32_t pool_number(Slot slot) const {
-    return hosts_ == 1 ? process_numbers_[slot] : pool_numbers_[slot];
+    return picks_hosts_ ? pool_numbers_[slot] : process_numbers_[slot];
   }
   const Pool& pool_of(Slot slot) const { return pools_[pool_number(slot)]; }
   Pool& pool_of(Slot slot) { return pools_[pool_number(slot)]; }
   // The idle connections to the host of a pool.
   std::size_t& idle_beside(std::uint32_t pool) { return idle_[hosts_ == 1 ? 0 : pool % hosts_]; }
-  // Chooses the attempt's host, if there are many. Returns false if there is none: the attempt has failed.
+  // Chooses the attempt's host, if they are picked here. Returns false if there is none: the attempt has failed.
   bool find_host(TimePoint now, const Attempt& attempt) {
-    return hosts_ == 1 || find_host_of_many(now, attempt);
+    return !picks_hosts_ || find_picked_host(now, attempt);
   }
-  [[gnu::noinline]] bool find_host_of_many(TimePoint now, const Attempt& attempt);
+  [[gnu::noinline]] bool find_picked_host(TimePoint now, const Attempt& attempt);
   // An attempt takes a connection, or else its place in line.
   [[gnu::noinline]] void enter_pool(TimePoint now, const Attempt& attempt);
   void find_connection(TimePoint now, const Attempt& attempt);
@@ -438,9 +438,10 @@ class Calls final : public Caller {
 
   std::vector<Call> calls_;                     // by slot
   std::vector<Process> processes_;              // empty if the policy shares nothing
+  bool picks_hosts_ = false;                    // of attempts, before their connections
   std::size_t hosts_ = 1;                       // to which each process keeps connections
   std::vector<Pool> pools_;                     // of the processes; empty without kept connections
-  std::vector<std::uint32_t> pool_numbers_;     // by slot; empty with one host
+  std::vector<std::uint32_t> pool_numbers_;     // by slot; empty unless hosts are picked
   std::vector<std::uint32_t> process_numbers_;  // by slot; empty if processes share nothing
   std::vector<TimePoint> ends_;                 // of the requests, by slot; empty unless bounded
   WaitCalendar waits_;

@@ -471,6 +471,15 @@ TEST(KeptConnections, AreOfEachHost) {
   }
 }
 
+// Also where there is one host, with a life: while it restarts, attempts are refused.
+TEST(KeptConnections, OfOneHostThatRestartsAreMadeAnew) {
+  const KeptRun run = kept_run(
+      "arrivals = open\nrate = 100\nprocesses = 1\nservice = workers\nworkers = 10\nservice-time = 50ms\nstrategy = none\n"
+      "connections = multiplexed\nhost-start = 5s\noutage-for = 0s\noutage-at = 20s\nobserve = 0s\nat = 10s restart\n");
+  EXPECT_EQ(run.kept_at_end().opened, 2u);
+  EXPECT_NEAR(static_cast<double>(run.counts().errors), 500, 80);
+}
+
 // A host that is drained answers what it has begun. What waits there is sent again elsewhere, and nothing fails.
 TEST(KeptConnections, OfAHostThatIsDrainedAreGivenUp) {
   const KeptRun run = kept_run(
