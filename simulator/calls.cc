@@ -28,11 +28,8 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
     if (has_processes_) {
       processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
     }
-    if (has_pools_) {
-      pools_.push_back({.watched = connections_.multiplexed(),
-                        .connections = ConnectionPool<IdleConnection>(connections_)});
-    }
   }
+  if (has_pools_) begin_pools();
 }
 
 Calls::~Calls() = default;
@@ -40,13 +37,17 @@ Calls::~Calls() = default;
 void Calls::keep_connections_to(std::size_t hosts) {
   picks_hosts_ = true;
   hosts_ = hosts;
-  idle_.assign(hosts, 0);
   pool_numbers_.resize(calls_.size());
+  begin_pools();
+}
+
+void Calls::begin_pools() {
   pools_.clear();
-  for (std::size_t i = 0; i < process_count_ * hosts; ++i) {
+  for (std::size_t i = 0; i < process_count_ * hosts_; ++i) {
     pools_.push_back({.watched = connections_.multiplexed(),
                       .connections = ConnectionPool<IdleConnection>(connections_)});
   }
+  idle_.assign(hosts_, 0);
 }
 
 std::size_t Calls::slots() const {
@@ -530,17 +531,13 @@ void Calls::take_first_pool_event(TimePoint now) {
 }
 
 void Calls::close_all(TimePoint now) {
-  for (Pool& each : pools_) {
-    each = {.watched = connections_.multiplexed(),
-            .connections = ConnectionPool<IdleConnection>(connections_)};
-  }
+  begin_pools();
   granted_ = {};
   line_ends_ = {};
   failing_.clear();
   longest_idle_.clear();
   next_pool_event_ = TimePoint::max();
   in_line_ = 0;
-  idle_.assign(hosts_, 0);
   target_->close_idle(now);
 }
 

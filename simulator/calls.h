@@ -351,6 +351,8 @@ class Calls final : public Caller {
   // The attempt has waited for a connection for as long as it may.
   void fail(TimePoint now, const Attempt& attempt);
   void fail_now(TimePoint now, const Attempt& attempt);
+  // All pools are empty.
+  void begin_pools();
   // Each process begins anew, without connections.
   void close_all(TimePoint now);
   // Adds the pool to `longest_idle_` if it has idle connections.
