@@ -151,6 +151,16 @@ seconds_of() {
 with_parent=()
 if command -v setpriv >/dev/null; then with_parent=(setpriv --pdeathsig TERM --); fi
 
+# Sets $port to one of loopback on which nobody listens, for a program that cannot choose one.
+free_port() {
+  local try
+  for ((try = 0; try < 20; ++try)); do
+    port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+    (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || return 0
+  done
+  die 'no port is free'
+}
+
 # start_server FILES [OPTION...]: on a free port. Writes FILES.server.jsonl and FILES.server.log;
 # sets $server_pid, $server_url and $server_port.
 start_server() {
