@@ -16,9 +16,9 @@ namespace retrystorm {
 namespace {
 
 // By purpose: ask, compare, translate, trust.
-const Command* const kCommands[] = {&kSimulate,   &kCheck,    &kRecommend, &kRemedies,
-                                    &kStrategies, &kMapStudy, &kJobStudy,  &kService,
-                                    &kSchedule,   &kImport,   &kExport,    &kMerge};
+const Command* const kCommands[] = {&kSimulate, &kCheck,    &kRecommend, &kRemedies, &kStrategies,
+                                    &kMapStudy, &kJobStudy, &kServiceOf, &kMeasure,  &kCompare,
+                                    &kSchedule, &kImport,   &kExport,    &kMerge};
 
 constexpr std::string_view kOverview =
     R"(After an outage, does your service come back, or do its clients' retries keep it down?
@@ -27,8 +27,9 @@ constexpr std::string_view kOverview =
   recommend   better settings for your service      remedies   it is down: what ends it?
   strategies  what gRPC, AWS and others do          map        where it tips over
   job         workers, and a table that follows     service    options from your p99 and load
+  measure     settings from a running service       compare    did the day go as they say?
   schedule    the waits of a policy                 import     a policy file as settings
-  export      settings as a policy file       merge      parts of a study (--cell)
+  export      settings as a policy file             merge      parts of a study (--cell)
 
   retrystorm check my-service-config.json
   retrystorm simulate --workers=64 --service-time=80ms --rate=400 --outage-for=30s --runs=100

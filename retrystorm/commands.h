@@ -12,15 +12,17 @@ struct Command {
 
 // Each is defined in the file of its name.
 extern const Command kCheck;
+extern const Command kCompare;
 extern const Command kExport;
 extern const Command kImport;
 extern const Command kJobStudy;
 extern const Command kMapStudy;
+extern const Command kMeasure;
 extern const Command kMerge;
 extern const Command kRecommend;
 extern const Command kRemedies;
 extern const Command kSchedule;
-extern const Command kService;
+extern const Command kServiceOf;
 extern const Command kSimulate;
 extern const Command kStrategies;
 

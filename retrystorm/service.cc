@@ -12,6 +12,7 @@
 #include "policies/tree.h"
 #include "retrystorm/commands.h"
 #include "retrystorm/known_service.h"
+#include "retrystorm/measured_service.h"
 #include "retrystorm/study_command.h"
 #include "words/words.h"
 
@@ -21,6 +22,7 @@ namespace {
 struct ServiceCommandOptions {
   KnownService known;
   std::string metrics, metric;
+  std::string steps, k6, vegeta;  // files of steps
 };
 
 void declare(CLI::App& app, ServiceCommandOptions& options) {
@@ -53,6 +55,14 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
                "a page of metrics with a histogram of the answers' times, instead of --p50 and "
                "--p99"));
   add(add_text(*group, "--metric", options.metric, "its name, if there are several"));
+  add(add_text(
+      *group, "--from-steps", options.steps,
+      "instead of all others: a CSV of steps of the load, clients,ok_per_second,mean_seconds "
+      "(retrystorm measure --csv)"));
+  add(add_text(*group, "--from-k6", options.k6,
+               "the same from JSON lines of k6 (--out json=FILE)"));
+  add(add_text(*group, "--from-vegeta", options.vegeta,
+               "the same from vegeta's JSON lines (vegeta encode)"));
 }
 
 // To four digits.
@@ -144,8 +154,41 @@ std::string service_text(const KnownService& known, const EstimatedService& serv
   return text;
 }
 
-int service(const Invocation&, const ServiceCommandOptions& typed) {
+// Prints the settings that follow from steps that others have measured.
+int service_of_steps(const std::string& path, std::vector<LoadStep> (*read)(std::string_view)) {
+  MeasuredService measured;
+  measured.url = path;
+  try {
+    measured.steps = read(read_text_file(path));
+    measured.fit = fit_service(measured.steps);
+  } catch (const BadFile& error) {
+    throw UnreadableFile(printable(path) + ": " + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw UnreadableFile(printable(path) + ": " + error.what());
+  }
+  judge(measured);
+  if (measured.known) {
+    std::cout << settings_text(measured);
+  } else {
+    say(measured.headline, style_of(STDERR_FILENO), "", std::cerr);
+  }
+  return flush_standard_output() && measured.known ? kExitHolds : kExitFault;
+}
+
+int service(const Invocation& invocation, const ServiceCommandOptions& typed) {
   ServiceCommandOptions options = typed;
+  const std::pair<const std::string&, std::vector<LoadStep> (*)(std::string_view)> of_steps[] = {
+      {options.steps, steps_of_table},
+      {options.k6, steps_of_k6},
+      {options.vegeta, steps_of_vegeta}};
+  for (const auto& [path, read] : of_steps) {
+    if (path.empty()) continue;
+    if (invocation.arguments.size() > 1) {
+      throw std::invalid_argument(
+          "steps of the load say all that is known: leave out the other options");
+    }
+    return service_of_steps(path, read);
+  }
   if (!options.metrics.empty()) {
     if (options.known.p50 > Duration::zero() || options.known.p99 > Duration::zero()) {
       throw std::invalid_argument("--from-prometheus excludes --p50 and --p99");
@@ -166,13 +209,14 @@ int service(const Invocation&, const ServiceCommandOptions& typed) {
 
 }  // namespace
 
-const Command kService{
+const Command kServiceOf{
     "service",
     "Prints the options of a service, for --config, from what is known of it: the rate, one or two\n"
     "percentiles of its answers' times, and how much of it is used or what it can do. Each has the formula that it comes from.",
     "retrystorm service --rate=400/s --p50=80ms --p99=300ms --used=50% >service.ini\n"
     "retrystorm service --rate=400/s --p99=300ms --can-do=800/s >service.ini\n"
-    "retrystorm service --rate=400/s --used=50% --from-prometheus=metrics.txt >service.ini",
+    "retrystorm service --rate=400/s --used=50% --from-prometheus=metrics.txt >service.ini\n"
+    "retrystorm service --from-steps=steps.csv >service.ini",
     run_command<ServiceCommandOptions, declare, service>};
 
 }  // namespace retrystorm

@@ -10,9 +10,7 @@
 #include "model/base/text.h"
 
 namespace retrystorm {
-namespace {
 
-// The request without its body (RFC 9112).
 std::string head_of(const HttpRequest& request, httplib::Headers headers) {
   headers.insert(request.headers.begin(), request.headers.end());
   const auto add = [&headers](const char* name, const std::string& value) {
@@ -31,6 +29,8 @@ std::string head_of(const HttpRequest& request, httplib::Headers headers) {
   for (const auto& [name, value] : headers) head.append(name).append(": ").append(value) += "\r\n";
   return head + "\r\n";
 }
+
+namespace {
 
 // What follows reads the parts of an answer. Each returns false if that cannot be: the connection has a fault or was
 // closed, or what comes is not HTTP.

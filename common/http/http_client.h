@@ -24,6 +24,9 @@ struct HttpAnswer {
   explicit operator bool() const { return fault == Connection::Fault::kNone; }
 };
 
+// The request with these additional headers, without its body (RFC 9112).
+std::string head_of(const HttpRequest& request, httplib::Headers headers);
+
 // Sends one request at a time, each to its own URL. Its address is known, so no
 // name is looked up again. Not thread-safe, except for `interrupt`.
 class HttpClient {

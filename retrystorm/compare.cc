@@ -1,0 +1,480 @@
+// Did a day go as the model says? Window by window, and which one parameter would explain the rest.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include "common/exit_code.h"
+#include "common/output/answer.h"
+#include "common/output/json_text.h"
+#include "common/output/output_queue.h"
+#include "common/read_settings.h"
+#include "model/base/text.h"
+#include "policies/policy.h"
+#include "policies/tree.h"
+#include "retrystorm/study_command.h"
+#include "study/cell_answer.h"
+#include "study/evaluator.h"
+#include "words/words.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kNear = 0.1;            // of the greater of both
+constexpr double kOfAttempts = 0.1;      // or, for rates, this share of that of the attempts
+constexpr double kMostOutside = 0.1;     // of the windows of a figure, for a model that holds
+constexpr std::size_t kLeastWindows = 6;
+constexpr std::size_t kLeastAnswers = 20;  // of a window whose times are compared
+constexpr double kExplains = 0.5;          // of the squared differences
+
+struct CompareOptions {
+  std::string service, day, json;
+  std::optional<Duration> outage_at, outage_for;
+  std::size_t runs = 40, threads = 0;
+  AnswerLook look;
+};
+
+void declare(CLI::App& app, CompareOptions& options) {
+  app.add_option("SERVICE", options.service, "the settings of the service (retrystorm measure)")
+      ->required()
+      ->type_name("");
+  app.add_option("DAY", options.day, "what the client wrote that day: client --json=DAY")
+      ->required()
+      ->type_name("");
+  auto* group = option_group(app, "Compare");
+  const auto add = [](CLI::Option* option) { option->group("Compare"); };
+  add(add_optional_duration(*group, "--outage-at", options.outage_at,
+                            "when the service was stopped by hand, if the client did not do it"));
+  add(add_optional_duration(*group, "--outage-for", options.outage_for, "and for how long"));
+  add(add_runs(app, options.runs));
+  add(add_threads(app, options.threads));
+  add(add_text(*group, "--json", options.json, "also write what was found as a line of JSON"));
+  add_look(app, options.look);
+}
+
+// What is compared of a window.
+constexpr std::array<std::string_view, 5> kFigures{"ok", "errors", "timed_out", "p50", "p99"};
+constexpr std::size_t kRates = 3;  // the first ones are rates, the others seconds
+using WindowFigures = std::array<std::optional<double>, kFigures.size()>;
+
+struct Window {
+  Duration begin{}, end{};
+  double attempts = 0;  // a second
+  WindowFigures figures{};
+};
+
+struct Day {
+  NamedOptions clients;  // as they were
+  std::size_t hosts = 1;
+  std::uint64_t seed = 1;
+  Duration interval{}, length{};
+  std::vector<std::pair<Duration, std::optional<Duration>>> outages;
+  std::vector<Window> windows;
+  Statements doubts;
+};
+
+// The text of a value in the line `start`.
+std::string text_of(const nlohmann::json& value, std::string_view separator) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number()) return print_number(value.get<double>());
+  if (!value.is_array()) return value.dump();
+  std::string all;
+  for (const auto& each : value) {
+    all.append(all.empty() ? "" : separator).append(text_of(each, separator));
+  }
+  return all;
+}
+
+// The options of the clients and of what happened to them, as far as they are not those of the strategy.
+NamedOptions clients_of(const nlohmann::json& start) {
+  NamedOptions named;
+  if (const auto strategy = start.find("strategy"); strategy != start.end()) {
+    named["strategy"] = strategy->get<std::string>();
+  }
+  const ListedScenario of_strategy(scenario_of(named));
+  ServiceOptions service;
+  OptionList of_service;
+  declare_options(of_service, service);
+  for (const Option& option : of_strategy.list.all()) {
+    const auto value = start.find(underscored(option.name));
+    if (value == start.end() || value->is_null() || of_service.find(option.name) != nullptr) continue;
+    // What happened is in the lines that follow. Another form of an option says the same.
+    if (option.name.starts_with("outage-") || option.name == "seed" || !option.same_as.empty()) {
+      continue;
+    }
+    const std::string text = text_of(*value, std::string(option.separator == 0 ? 0 : 1, option.separator));
+    if (text != option.get()) named[option.name] = text;
+  }
+  return named;
+}
+
+Window window_of(const nlohmann::json& line, Duration interval) {
+  Window window;
+  // The real clock is some milliseconds late.
+  const double number = std::round(line.at("t").get<double>() / to_seconds(interval));
+  window.end = scale(interval, number);
+  window.begin = window.end - interval;
+  window.attempts = line.at("attempts").get<double>();
+  for (std::size_t i = 0; i < kRates; ++i) {
+    window.figures[i] = line.at(std::string(kFigures[i])).get<double>();
+  }
+  const auto latency = line.find("latency_ms");
+  if (latency == line.end() || !latency->is_object() ||
+      *window.figures[0] * to_seconds(interval) < static_cast<double>(kLeastAnswers)) {
+    return window;
+  }
+  for (std::size_t i = kRates; i < kFigures.size(); ++i) {
+    const auto time = latency->find(std::string(kFigures[i]));
+    if (time != latency->end() && time->is_number()) window.figures[i] = time->get<double>() / 1'000;
+  }
+  return window;
+}
+
+Day read_day(const std::string& path) {
+  Day day;
+  bool started = false;
+  const std::string text = read_text_file(path);
+  try {
+    each_line(text, [&](std::string_view line, std::size_t number) {
+      if (trimmed(line).empty()) return;
+      const auto json = nlohmann::json::parse(line, nullptr, false);
+      if (!json.is_object() || !json.contains("type")) {
+        throw BadFile("line " + std::to_string(number) + " is not of client --json");
+      }
+      const std::string type = json["type"];
+      if (type == "start") {
+        // A simulated day is one, too.
+        const std::string program = json.value("program", "");
+        if (program != "client" && program != "simulate") throw BadFile("it is not of client --json");
+        day.clients = clients_of(json);
+        day.interval = parse_duration(json.at("report_interval").get<std::string>());
+        day.seed = json.at("seed").get<std::uint64_t>();
+        const auto url = json.find("url");
+        if (url != json.end() && url->is_array()) day.hosts = url->size();
+        if (json.contains("outage_begin")) day.doubts.push_back({"compare-commands", {}});
+        started = true;
+      } else if (!started) {
+        throw BadFile("its first line is not the start of a run");
+      } else if (type == "interval") {
+        day.windows.push_back(window_of(json, day.interval));
+        day.length = day.windows.back().end;
+      } else if (type == "outage") {
+        const Duration t = from_seconds(json.at("t").get<double>());
+        if (json.at("event") == "stop") {
+          day.outages.emplace_back(t, std::nullopt);
+        } else if (!day.outages.empty()) {
+          day.outages.back().second = t;
+        }
+      }
+    });
+  } catch (const nlohmann::json::exception&) {
+    throw UnreadableFile(printable(path) + ": a line of it is not of client --json");
+  } catch (const BadFile& error) {
+    throw UnreadableFile(printable(path) + ": " + error.what());
+  }
+  if (!started || day.windows.empty()) {
+    throw UnreadableFile(printable(path) + ": it has no windows: client --json writes them");
+  }
+  return day;
+}
+
+// One run, as its windows.
+class WindowRecorder final : public RunObserver {
+ public:
+  explicit WindowRecorder(Duration interval) : interval_(interval) {}
+  void on_interval(const RunInterval& interval) override {
+    Window window{.begin = interval.t - interval_, .end = interval.t};
+    window.attempts = interval.rates.attempts;
+    const LatencyQuantiles& times = interval.latency;
+    window.figures = {interval.rates.ok, interval.rates.errors, interval.rates.timed_out};
+    if (times.p50) window.figures[3] = to_seconds(*times.p50);
+    if (times.p99) window.figures[4] = to_seconds(*times.p99);
+    windows_.push_back(window);
+  }
+  const std::vector<Window>& windows() const { return windows_; }
+
+ private:
+  const Duration interval_;
+  std::vector<Window> windows_;
+};
+
+struct WindowCompared {
+  const Window* measured = nullptr;
+  struct Figure {
+    double measured = 0, mean = 0, low = 0, high = 0;
+    bool inside = false;
+    double difference = 0;  // by what is near
+  };
+  std::array<std::optional<Figure>, kFigures.size()> figures{};
+};
+
+// The windows that are compared: those in which no outage begins or ends.
+std::vector<const Window*> full_windows(const Day& day) {
+  std::vector<const Window*> windows;
+  for (const Window& each : day.windows) {
+    const auto within = [&each](Duration t) { return t >= each.begin && t <= each.end; };
+    const bool edge = std::any_of(day.outages.begin(), day.outages.end(), [&](const auto& outage) {
+      return within(outage.first) || (outage.second && within(*outage.second));
+    });
+    if (!edge) windows.push_back(&each);
+  }
+  return windows;
+}
+
+std::vector<WindowCompared> compare_with(const Day& day, const NamedOptions& service, std::size_t runs,
+                                    std::size_t threads) {
+  NamedOptions named = day.clients;
+  for (const auto& [name, value] : service) named.emplace(name, value);
+  if (day.hosts > 1) named["replicas"] = std::to_string(day.hosts);
+  ScenarioOptions options = scenario_of(named);
+  options.outage_for = Duration::zero();
+  options.observe = day.length;
+  if (!day.outages.empty()) {
+    const auto& [begin, end] = day.outages.front();
+    options.outage_at = begin;
+    options.outage_for = end.value_or(day.length) - begin;
+    options.observe = std::max(Duration(std::chrono::seconds(1)), day.length - end.value_or(day.length));
+  } else {
+    options.outage_at = Duration::zero();
+  }
+  options.report_interval = day.interval;
+  const Scenario scenario = make_scenario(options, day.seed);
+  std::vector<WindowRecorder> recorders(runs, WindowRecorder(day.interval));
+  Evaluator(threads_or_cores(threads)).run(scenario, seeds_from(day.seed, runs), [&](std::size_t run) {
+    return SimulationObservers{.run = {&recorders[run]}};
+  });
+  std::vector<WindowCompared> all;
+  for (const Window* const measured : full_windows(day)) {
+    WindowCompared one{.measured = measured};
+    for (std::size_t i = 0; i < kFigures.size(); ++i) {
+      if (!measured->figures[i]) continue;
+      double sum = 0, count = 0, low = std::numeric_limits<double>::infinity(), high = 0;
+      for (const WindowRecorder& run : recorders) {
+        for (const Window& each : run.windows()) {
+          if (std::chrono::abs(each.end - measured->end) > day.interval / 2 || !each.figures[i]) continue;
+          sum += *each.figures[i];
+          low = std::min(low, *each.figures[i]);
+          high = std::max(high, *each.figures[i]);
+          ++count;
+        }
+      }
+      if (count == 0) continue;
+      WindowCompared::Figure figure{
+          .measured = *measured->figures[i], .mean = sum / count, .low = low, .high = high};
+      double near = kNear * std::max(figure.measured, figure.mean);
+      if (i < kRates) near = std::max(near, kOfAttempts * measured->attempts);
+      const double off = std::fabs(figure.measured - figure.mean);
+      figure.inside = off <= near || (figure.measured >= low && figure.measured <= high);
+      figure.difference = near > 0 ? off / near : 0;
+      one.figures[i] = figure;
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+// Large differences count like ten times what is near: one window in a wrong state does not drown the others.
+double distance(const std::vector<WindowCompared>& all) {
+  double sum = 0;
+  constexpr double kMost = 10;
+  for (const WindowCompared& each : all) {
+    for (const auto& figure : each.figures) {
+      if (figure) sum += std::pow(std::min(figure->difference, kMost), 2);
+    }
+  }
+  return sum;
+}
+
+// Each with one parameter of the service changed.
+std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions& service) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto value_of = [&service](const char* name, const char* otherwise) {
+    const auto found = service.find(name);
+    return found == service.end() ? std::string(otherwise) : found->second;
+  };
+  const bool workers = value_of("service", "curve") == "workers";
+  constexpr std::array<double, 6> kFactors{0.5, 0.67, 0.8, 1.25, 1.5, 2};
+  for (const double factor : kFactors) {
+    if (workers && service.contains("service-time")) {
+      const std::string law = value_of("service-time", "");
+      const std::size_t colon = law.find(':');
+      const std::size_t end = law.find(':', colon + 1);
+      if (colon != law.npos && !law.starts_with("bimodal")) {
+        const Duration time = parse_duration(law.substr(colon + 1, end - colon - 1));
+        all.emplace_back("service-time", law.substr(0, colon + 1) +
+                                             format_duration(from_seconds(to_digits(to_seconds(time) * factor, 3))) +
+                                             (end == law.npos ? "" : law.substr(end)));
+      }
+    }
+    const auto scaled = [&](const char* name) {
+      if (!service.contains(name)) return;
+      const double number = parse_number(service.at(name), 0, 1e9);
+      all.emplace_back(name, print_number(std::max(1.0, std::round(number * factor))));
+    };
+    scaled(workers ? "workers" : "k");
+    if (!workers) scaled("limit");
+    if (!workers && service.contains("base-delay")) {
+      all.emplace_back("base-delay", format_duration(scale(parse_duration(service.at("base-delay")), factor)));
+    }
+  }
+  for (const char* backlog : {"5", "100", "128", "256", "511", "1024", "2048", "4096"}) {
+    if (value_of("backlog", "256") != backlog) all.emplace_back("backlog", backlog);
+  }
+  all.emplace_back("abandoned", value_of("abandoned", "serve") == "serve" ? "skip" : "serve");
+  if (workers) {
+    all.emplace_back("accepts", value_of("accepts", "all") == "all" ? "when-free" : "all");
+  }
+  return all;
+}
+
+std::string figure_text(std::size_t figure, double value) {
+  return figure < kRates ? number_words(value) : time_words(from_seconds(to_digits(value, 3)));
+}
+
+void print_windows(const std::vector<WindowCompared>& all, bool verbose, const Style& style) {
+  Table table;
+  table.columns = {{.title = "until"}};
+  for (std::size_t i = 0; i < kFigures.size(); ++i) {
+    const std::string name(kFigures[i]);
+    const std::string group = i == 2 ? "timeouts" : name;
+    table.columns.push_back({.title = "measured", .group = group, .rank = static_cast<int>(i)});
+    table.columns.push_back({.title = "model", .group = group, .rank = static_cast<int>(i)});
+  }
+  for (const WindowCompared& each : all) {
+    std::string off;
+    std::vector<std::string> row{clock_text(each.measured->end)};
+    for (std::size_t i = 0; i < kFigures.size(); ++i) {
+      const auto& figure = each.figures[i];
+      row.push_back(figure ? figure_text(i, figure->measured) : "-");
+      row.push_back(figure ? figure_text(i, figure->mean) : "-");
+      if (figure && !figure->inside) off += (off.empty() ? "" : ", ") + std::string(kFigures[i]);
+    }
+    if (!verbose && off.empty()) continue;
+    table.rows.push_back(row);
+    table.remarks.push_back(off);
+  }
+  if (!table.rows.empty()) print(std::cout, table, style);
+}
+
+RunCurve curve_of(const Day& day, const std::vector<WindowCompared>& all, bool of_model) {
+  RunCurve curve;
+  for (const WindowCompared& each : all) {
+    const auto& ok = each.figures[0];
+    if (ok) curve.points.push_back({each.measured->end, of_model ? ok->mean : ok->measured});
+  }
+  curve.outages = day.outages;
+  return curve;
+}
+
+int compare(const Invocation&, const CompareOptions& options) {
+  const ListedScenario known;
+  const NamedOptions service = read_settings(options.service, known.list);
+  Day day = read_day(options.day);
+  if (options.outage_for.has_value() != options.outage_at.has_value()) {
+    throw std::invalid_argument("--outage-at and --outage-for belong together: give both");
+  }
+  if (options.outage_at) {
+    day.outages = {{*options.outage_at, *options.outage_at + *options.outage_for}};
+  }
+  if (day.outages.size() > 1) {
+    throw std::invalid_argument(printable(options.day) + " has " + std::to_string(day.outages.size()) +
+                                " outages: one can be compared");
+  }
+  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  const auto all = compare_with(day, service, options.runs, options.threads);
+  std::size_t inside = 0;
+  std::array<std::size_t, kFigures.size()> off{};
+  for (const WindowCompared& each : all) {
+    bool holds = true;
+    for (std::size_t i = 0; i < kFigures.size(); ++i) {
+      if (!each.figures[i] || each.figures[i]->inside) continue;
+      holds = false;
+      ++off[i];
+    }
+    if (holds) ++inside;
+  }
+  const auto count = static_cast<double>(all.size());
+  const std::size_t worst = static_cast<std::size_t>(std::max_element(off.begin(), off.end()) - off.begin());
+  const bool few = all.size() < kLeastWindows;
+  const bool holds = static_cast<double>(off[worst]) <= kMostOutside * count;
+  const Statement answer{few     ? "compare-few"
+                         : holds ? "compare-holds"
+                                 : "compare-off",
+                         {counted("inside", inside),
+                          counted("windows", all.size()),
+                          counted("least", kLeastWindows),
+                          {"figure", figure_words(std::string(kFigures[worst]))},
+                          counted("off", off[worst])}};
+  Statements findings = day.doubts;
+  if (!few && !holds) {
+    const double before = distance(all);
+    std::optional<std::pair<std::string, std::string>> best;
+    double least = before;
+    for (const auto& [name, value] : alternatives(service)) {
+      NamedOptions other = service;
+      other[name] = value;
+      double after = before;
+      try {
+        after = distance(compare_with(day, other, std::max<std::size_t>(options.runs / 4, 1), options.threads));
+      } catch (const std::invalid_argument&) {  // does not go with the others
+      }
+      if (after < least) {
+        least = after;
+        best = {name, value};
+      }
+    }
+    const double explained = before > 0 ? 1 - least / before : 0;
+    if (best && explained >= kExplains) {
+      findings.push_back({"compare-explained",
+                          {{"option", "--" + best->first + '=' + best->second},
+                           {"share", ShareOf{explained}}}});
+    } else {
+      findings.push_back({"compare-unexplained", {}});
+    }
+  }
+  print_headline(std::cout, {few ? Tone::kDoubt : holds ? Tone::kGood : Tone::kBad, answer}, style);
+  double full = 0;
+  for (const WindowCompared& each : all) {
+    if (each.figures[0]) full = std::max({full, each.figures[0]->measured, each.figures[0]->mean});
+  }
+  print_strip(std::cout, curve_of(day, all, false), full, words_of("compare-measured"), style);
+  print_strip(std::cout, curve_of(day, all, true), full, words_of("compare-model"), style);
+  for (const Statement& each : findings) print_below(std::cout, words_of(each), Tone::kPlain, style);
+  print_windows(all, options.look.verbose, style);
+  if (!options.json.empty()) {
+    nlohmann::ordered_json json{{"type", "compared"}, {"answer", statement_json(answer)}};
+    json["findings"] = statements_json(findings);
+    json["windows"] = nlohmann::ordered_json::array();
+    for (const WindowCompared& each : all) {
+      nlohmann::ordered_json line{{"t", to_seconds(each.measured->end)}};
+      for (std::size_t i = 0; i < kFigures.size(); ++i) {
+        const auto& figure = each.figures[i];
+        if (!figure) continue;
+        line[std::string(kFigures[i])] = {{"measured", figure->measured}, {"mean", figure->mean},
+                                          {"least", figure->low},         {"most", figure->high},
+                                          {"inside", figure->inside}};
+      }
+      json["windows"].push_back(line);
+    }
+    std::ofstream file(options.json);
+    file << json.dump() << std::endl;
+    if (!file) throw std::runtime_error("cannot write " + printable(options.json));
+  }
+  if (!flush_standard_output()) return kExitFault;
+  return few ? kExitUndecided : holds ? kExitHolds : kExitBroken;
+}
+
+}  // namespace
+
+const Command kCompare{
+    "compare",
+    "Holds what a client saw on a day against what the model of its service says: each window of the rates and the\n"
+    "times, and which one setting of the service would explain the rest.",
+    "retrystorm compare service.ini day.jsonl",
+    run_command<CompareOptions, declare, compare>};
+
+}  // namespace retrystorm

@@ -1,0 +1,564 @@
+// What does a running service do under load? Steps of concurrency, probes, and the settings that follow.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+
+#include "common/cli/program.h"
+#include "common/exit_code.h"
+#include "common/os/process.h"
+#include "common/output/answer.h"
+#include "common/output/output_queue.h"
+#include "model/base/text.h"
+#include "retrystorm/load.h"
+#include "retrystorm/measured_service.h"
+#include "retrystorm/policy_files.h"
+#include "retrystorm/study_command.h"
+#include "words/words.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A rule that ends the rise of the load or everything. See docs/measure.md.
+constexpr double kMostErrors = 0.01;           // of the answers of `kErrorWindow`
+constexpr Duration kErrorWindow = 5s;
+constexpr std::size_t kLeastErrors = 3;        // one failure in a hundred answers is chance
+constexpr double kMostOfTimeout = 0.5;         // p95 by the clients' timeout
+constexpr double kMostSlower = 5;              // p95 by the p95 of one client
+constexpr double kFallen = 0.95;               // OK/s by the best, twice
+constexpr double kStepsLonger = 3;             // the most by the least time of a step
+constexpr double kUsualAnswers = 1'000, kManyAnswers = 2'300;  // CV up to 0.5, above
+constexpr double kLeastInService = 0.8;        // by the clients: below it, they are what is slow
+constexpr std::size_t kLeastAnswers = 5;  // of a step; how sure the fit is says the rest
+constexpr Duration kHealthEvery = 1s;
+constexpr Duration kTick = 100ms;
+
+struct MeasureOptions {
+  RequestOptions request{.url = ""};
+  std::string may_load, health_url, write = "service.ini", csv, json, link = "explorer.html", accepts;
+  bool even_public = false, plan = false, keeps = false;
+  Duration timeout = WorkloadOptions().timeout, step = 10s;
+  std::size_t up_to = 1'000;
+  AnswerLook look;
+};
+
+void declare(CLI::App& app, MeasureOptions& options) {
+  app.add_option("URL", options.request.url, "what to send requests to")->required()->type_name("");
+  auto* group = option_group(app, "Measure");
+  const auto add = [](CLI::Option* option) { option->group("Measure"); };
+  add(add_text(*group, "--i-may-load", options.may_load,
+               "HOST:PORT of the URL again: yes, this service may be loaded to its limit"));
+  const auto flag = [&](const char* name, bool& target, const char* help) {
+    add(group->add_flag(name, target, help));
+  };
+  flag("--even-public", options.even_public, "also where its address is not a private one");
+  flag("--plan", options.plan, "say what would be sent, and send nothing");
+  add(add_duration(*group, "--timeout", options.timeout, "how long your clients wait for an answer",
+                   1ms));
+  add(add_count(*group, "--up-to", options.up_to, "the most requests in the service at a time", 1,
+                10'000));
+  add(add_duration(*group, "--step", options.step,
+                   "how long a step of the load lasts at least; at most three times as long", 200ms));
+  add(add_text(*group, "--health-url", options.health_url,
+               "stop as soon as this is not answered with 200"));
+  add(add_text(*group, "--accepts", options.accepts,
+               "all or when-free, if you know it (docs/server.md); measured where the service runs "
+               "on this machine")
+          ->check(CLI::IsMember({"all", "when-free"})));
+  flag("--keep-connections", options.keeps, "as your clients do; otherwise each request has its own");
+  add(add_text(*group, "--method", options.request.method, "the method of the requests"));
+  add(add_repeated(*group, "--header", "TEXT", options.request.headers, "a header, 'Name: value'"));
+  add(add_text(*group, "--body", options.request.body, "the body of the requests, or @FILE"));
+  add(add_text(*group, "--cacert", options.request.cacert, "https: a file of certificates to trust"));
+  flag("--insecure", options.request.insecure, "https: accept any certificate");
+  add(add_text(*group, "--write", options.write, "the settings file that is written"));
+  add(add_text(*group, "--csv", options.csv, "also write the steps, for retrystorm service --from-steps"));
+  add(add_text(*group, "--json", options.json, "also write what was found as a line of JSON"));
+  add(add_text(*group, "--link", options.link, "the page of the explorer that a link opens"));
+  add_look(app, options.look);
+}
+
+// Sends the load of a measurement, and stops it by its rules.
+class Measurement {
+ public:
+  Measurement(const MeasureOptions& options, LoadRequest load, EndSignals& signals)
+      : options_(options), load_(std::move(load)), signals_(signals) {
+    if (!options.health_url.empty()) {
+      health_.emplace(LoadRequest{.request = make_request({.url = options.health_url,
+                                                           .cacert = options.request.cacert,
+                                                           .insecure = options.request.insecure}),
+                                  .timeout = options.timeout});
+    }
+  }
+
+  MeasuredService run();
+
+ private:
+  void look_first();
+  void rise();
+  void around_the_knee();
+  void compare_with_the_begin();
+  void hang_up_on_it();
+  void see_what_limits();
+  // Nothing if too little was answered to be a step.
+  std::optional<LoadStep> step(std::size_t clients);
+  bool must_stop(const std::deque<Answered>& recent, std::size_t clients);
+  void stop(Statement why) {
+    if (!found_.stopped) found_.stopped = std::move(why);
+  }
+  bool stopped() const { return found_.stopped || found_.rejects; }
+  // The mean time of a few requests, one after the other.
+  std::optional<Duration> calm_time();
+  // Waits until the service answers as it did at first.
+  void wait_until_calm();
+  void look_at_kept();
+  void tell(const LoadStep& step) const;
+
+  const MeasureOptions& options_;
+  LoadRequest load_;
+  EndSignals& signals_;
+  std::optional<LoadRequest> health_;
+  TimePoint health_at_{};
+  MeasuredService found_;
+  Connection kept_;     // idle from the begin
+  TimePoint kept_since_{};
+};
+
+MeasuredService Measurement::run() {
+  look_first();
+  if (!stopped()) rise();
+  if (!found_.stopped && found_.rejects) see_what_limits();
+  if (!stopped()) around_the_knee();
+  if (!stopped()) compare_with_the_begin();
+  if (!found_.stopped && found_.steps.size() >= kLeastSteps) {
+    found_.fit = fit_service(found_.steps);
+    hang_up_on_it();
+  }
+  look_at_kept();
+  if (found_.kept && kept_.is_open()) found_.kept_at_least = Clock::now() - kept_since_;
+  return std::move(found_);
+}
+
+void Measurement::look_first() {
+  std::string why;
+  HttpAnswer answer;
+  const Answered first = ask(load_, &why, &answer);
+  if (first.status == 0) {
+    stop({"measure-no-answer", {{"why", why}}});
+  } else if (first.status / 100 == 3) {
+    stop({"measure-redirect",
+          {counted("status", static_cast<std::size_t>(first.status)),
+           {"to", printable(answer.response.get_header_value("Location"))}}});
+  } else if (!first.ok()) {
+    stop({"measure-not-ok", {counted("status", static_cast<std::size_t>(first.status))}});
+  }
+  const std::string cached = answer.response.get_header_value("X-Cache");
+  if (answer.response.has_header("Age") || to_lower(cached).find("hit") != std::string::npos) {
+    found_.doubts.push_back({"measure-cached", {}});
+  }
+  if (stopped()) return;
+  HttpClient client;
+  client.send_on(kept_, load_.request, load_.timeout, 0);
+  kept_since_ = Clock::now();
+  found_.kept = kept_.is_open();
+}
+
+void Measurement::look_at_kept() {
+  if (!found_.kept || !kept_.is_open() || kept_.can_be_used_again()) return;
+  kept_.shut();
+  found_.kept_for = Clock::now() - kept_since_;
+}
+
+bool Measurement::must_stop(const std::deque<Answered>& recent, std::size_t clients) {
+  std::size_t errors = 0, rejected = 0;
+  const Answered* error = nullptr;
+  for (const Answered& each : recent) {
+    if (each.ok()) continue;
+    ++errors;
+    if (each.rejected()) ++rejected;
+    if (error == nullptr || each.rejected()) error = &each;
+  }
+  if (errors >= kLeastErrors &&
+      static_cast<double>(errors) > kMostErrors * static_cast<double>(recent.size())) {
+    const ShareOf share{static_cast<double>(errors) / static_cast<double>(recent.size())};
+    const auto status = counted("status", static_cast<std::size_t>(error->status));
+    if (2 * rejected > errors) {
+      found_.rejects = Statement{"measure-rejects",
+                        {status,
+                         {"hint", error->retry_after.empty() ? "none"
+                                                             : printable(error->retry_after) + " s"}}};
+    } else if (error->status > 0) {
+      stop({"measure-errors", {status, {"share", share}}});
+    } else if (found_.backlog > 0 && found_.backlog < clients) {
+      stop({"measure-backlog", {{"share", share}, counted("backlog", found_.backlog)}});
+    } else {
+      stop({"measure-no-answers", {{"share", share}}});
+    }
+    return true;
+  }
+  if (health_ && Clock::now() >= health_at_) {
+    health_at_ = Clock::now() + kHealthEvery;
+    if (ask(*health_).status == 200) return stopped();
+    stop({"measure-unhealthy", {{"url", options_.health_url}}});
+  }
+  return stopped();
+}
+
+std::optional<LoadStep> Measurement::step(std::size_t clients) {
+  const double usual = found_.steps.empty() ? 0 : found_.steps.back().time;
+  ClosedLoad load(load_, clients, from_seconds(usual));
+  const TimePoint begin = Clock::now();
+  const Duration most = scale(options_.step, kStepsLonger);
+  std::vector<Answered> all;
+  std::deque<Answered> recent;
+  double queued = 0;
+  std::size_t looks = 0;
+  Duration lasted{};
+  bool cut = false;
+  while (!cut) {
+    if (signals_.wait_until(Clock::now() + kTick)) {
+      stop({"measure-interrupted", {}});
+      load.interrupt();
+      return std::nullopt;
+    }
+    lasted = Clock::now() - begin;
+    for (Answered& each : load.take()) {
+      recent.push_back(each);
+      all.push_back(std::move(each));
+    }
+    while (!recent.empty() && recent.front().end + kErrorWindow < Clock::now()) recent.pop_front();
+    cut = must_stop(recent, clients);
+    if (const auto queue = listen_queue(load_.request.url)) {
+      found_.backlog = queue->most;
+      queued += static_cast<double>(queue->waiting);
+      ++looks;
+    }
+    look_at_kept();
+    if (lasted < options_.step) continue;
+    double sum = 0, squares = 0;
+    for (const Answered& each : all) {
+      const double took = to_seconds(each.took);
+      sum += took;
+      squares += took * took;
+    }
+    const auto count = static_cast<double>(all.size());
+    const bool wide = count * squares > 1.25 * sum * sum;  // a CV above 0.5
+    const bool enough = count > 0 && 2 * count > 3 * (wide ? kManyAnswers : kUsualAnswers) &&
+                        to_seconds(lasted) > 5 * sum / count;
+    if (enough || lasted >= most) break;
+  }
+  load.stop();
+  // The first third is left out: it begins with an empty service.
+  const TimePoint from = begin + lasted / 3, until = begin + lasted;
+  std::vector<double> times;
+  std::size_t errors = 0;
+  double sum = 0, squares = 0;
+  for (const Answered& each : all) {
+    if (each.end < from || each.end > until) continue;
+    if (!each.ok()) {
+      ++errors;
+      continue;
+    }
+    times.push_back(to_seconds(each.took));
+    sum += times.back();
+    squares += times.back() * times.back();
+  }
+  if (times.size() < kLeastAnswers) return std::nullopt;
+  std::sort(times.begin(), times.end());
+  const auto count = static_cast<double>(times.size());
+  const auto at = [&times](double q) {
+    return times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1))];
+  };
+  LoadStep step{.clients = static_cast<double>(clients),
+                .rate = count / to_seconds(until - from),
+                .time = sum / count,
+                .p50 = at(0.5),
+                .p95 = at(0.95),
+                .answers = times.size(),
+                .errors = static_cast<double>(errors) / (count + static_cast<double>(errors))};
+  step.variation = std::sqrt(std::max(0.0, squares / count / (step.time * step.time) - 1));
+  if (looks > 0) found_.queued[clients] = queued / static_cast<double>(looks);
+  tell(step);
+  return step;
+}
+
+void Measurement::tell(const LoadStep& step) const {
+  if (!style_of(STDERR_FILENO).terminal) return;
+  std::cerr << words_of({"measure-progress",
+                         {{"clients", step.clients},
+                          {"rate", number_words(step.rate)},
+                          {"time", from_seconds(step.time)}}})
+            << std::endl;
+}
+
+void Measurement::rise() {
+  double best = 0;
+  std::size_t fallen = 0;
+  for (std::size_t clients = 1; !stopped(); clients *= 2) {
+    if (clients > options_.up_to) {
+      found_.enough = Statement{"measure-up-to", {counted("clients", options_.up_to)}};
+      return;
+    }
+    const auto one = step(clients);
+    if (found_.rejects) found_.rejected_clients = clients;
+    if (stopped()) return;
+    if (!one) {
+      stop({"measure-too-few", {counted("clients", clients)}});
+      return;
+    }
+    if (one->rate * one->time < kLeastInService * one->clients) {
+      found_.doubts.push_back({"measure-client-slow", {counted("clients", clients)}});
+      found_.enough = Statement{"measure-client-limit", {counted("clients", clients)}};
+      return;
+    }
+    found_.steps.push_back(*one);
+    best = std::max(best, one->rate);
+    fallen = one->rate < kFallen * best ? fallen + 1 : 0;
+    const double p95 = one->p95, first = found_.steps.front().p95;
+    if (p95 > kMostOfTimeout * to_seconds(options_.timeout)) {
+      found_.enough = Statement{"measure-half-timeout", {counted("clients", clients)}};
+    } else if (p95 > kMostSlower * first) {
+      found_.enough = Statement{"measure-slower", {counted("clients", clients)}};
+    } else if (fallen >= 2) {
+      found_.enough = Statement{"measure-falls", {counted("clients", clients)}};
+    } else {
+      continue;
+    }
+    return;
+  }
+}
+
+void Measurement::around_the_knee() {
+  if (found_.steps.size() < 2) return;
+  const double most = found_.steps.back().clients;
+  std::vector<LoadStep> sorted = found_.steps;
+  const ServiceModel workers = fit_workers(sorted);
+  const double knee = workers.workers > 0 ? workers.workers : most / 2;
+  for (const double factor : {0.75, 1.25, 1.5, 3.0}) {
+    const double clients = std::min(std::max(std::round(knee * factor), 1.0), most);
+    const bool done = std::any_of(found_.steps.begin(), found_.steps.end(),
+                                  [=](const LoadStep& each) { return each.clients == clients; });
+    if (done) continue;
+    const auto one = step(static_cast<std::size_t>(clients));
+    if (stopped()) return;
+    if (one) found_.steps.push_back(*one);
+  }
+}
+
+void Measurement::compare_with_the_begin() {
+  const std::size_t again = found_.steps.size() > 2 ? 2 : 0;  // 4 clients
+  const double clients = found_.steps[again].clients;
+  const auto one = step(static_cast<std::size_t>(clients));
+  if (!one || stopped()) return;
+  const double by = one->time / found_.steps[again].time;
+  constexpr double kDrifted = 1.1;
+  if (by > kDrifted || by < 1 / kDrifted) {
+    found_.doubts.push_back({"measure-drift",
+                             {{"clients", clients},
+                              {"before", from_seconds(found_.steps[again].time)},
+                              {"after", from_seconds(one->time)}}});
+  }
+}
+
+std::optional<Duration> Measurement::calm_time() {
+  Duration sum{};
+  constexpr int kOften = 3;
+  for (int i = 0; i < kOften; ++i) {
+    const Answered one = ask(load_);
+    if (!one.ok() || signals_.wait_until(Clock::now())) return std::nullopt;
+    sum += one.took;
+  }
+  return sum / kOften;
+}
+
+void Measurement::wait_until_calm() {
+  constexpr double kCalm = 1.5;
+  const Duration calm = scale(from_seconds(found_.fit->model.time), kCalm);
+  const TimePoint patience = Clock::now() + 10s + 2 * options_.timeout;
+  while (Clock::now() < patience) {
+    const auto time = calm_time();
+    if (signals_.wait_until(Clock::now()) || (time && *time <= calm)) return;
+    signals_.wait_until(Clock::now() + kTick);
+  }
+}
+
+void Measurement::hang_up_on_it() {
+  const ServiceModel& model = found_.fit->model;
+  const double most = std::max_element(found_.steps.begin(), found_.steps.end(),
+                                       [](const LoadStep& a, const LoadStep& b) {
+                                         return a.clients < b.clients;
+                                       })->clients;
+  const bool workers = model.kind == ServiceModel::Kind::kWorkers;
+  const double dropped =
+      std::isinf(model.best_concurrency()) ? 0
+      : workers                            ? std::min(5 * model.workers, most)
+                                           : most;
+  const double late = model.time_at(dropped + 1);
+  // A service that notices still works for the requests that it has begun.
+  const double soon = workers ? 1.5 * model.time : model.time;
+  constexpr double kTold = 1.8;
+  if (dropped == 0 || late < kTold * soon || found_.rejects) return;
+  const double middle = std::sqrt(late * soon);
+  std::size_t served = 0, tries = 0;
+  const Duration held = std::min(scale(from_seconds(model.time), 0.3), Duration(50ms));
+  LoadRequest patient = load_;
+  patient.timeout = std::max(load_.timeout, from_seconds(3 * late));
+  for (; tries < 3; ++tries) {
+    wait_until_calm();
+    if (signals_.wait_until(Clock::now())) return;
+    if (static_cast<double>(hang_up(load_, static_cast<std::size_t>(dropped), held)) < dropped) return;
+    const Answered one = ask(patient);
+    if (!one.ok() || to_seconds(one.took) > middle) ++served;
+  }
+  found_.serves_abandoned = 2 * served > tries;
+  found_.hung_up = dropped;
+  wait_until_calm();
+}
+
+void Measurement::see_what_limits() {
+  // A limit of the concurrency lets in as many of those that come at once as before they were too many, and as soon as
+  // these are answered as many again, and no more where they come evenly over the time of an answer. A limit of the
+  // rate lets in its burst, then hardly any, and evenly more.
+  const auto let_in = [this](Duration spread) {
+    ClosedLoad load(load_, 2 * found_.rejected_clients, spread, true);
+    load.stop();
+    const auto ended = load.take();
+    return static_cast<double>(
+        std::count_if(ended.begin(), ended.end(), [](const Answered& each) { return each.ok(); }));
+  };
+  signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout));
+  constexpr double kNearlyAll = 0.9;
+  const double time = found_.steps.empty() ? 0 : found_.steps.front().p50;
+  const Duration spread = from_seconds(kNearlyAll * time);
+  const double first = let_in(Duration::zero()), second = let_in(Duration::zero());
+  const double evenly = let_in(spread);
+  const double most = static_cast<double>(found_.rejected_clients);
+  const double least = found_.steps.empty() ? 1 : found_.steps.back().clients;
+  const bool of_concurrency = std::min(first, second) >= least && std::max(first, second) <= most &&
+                              std::max(std::fabs(first - second), std::fabs(first - evenly)) <= std::max(1.0, 0.1 * first);
+  if (of_concurrency) {
+    found_.most_inside = first;
+  } else {
+    found_.rejects->id = "measure-rate-limit";
+    const StatementValue rate{"rate",
+                              number_words(found_.steps.empty() ? 0 : found_.steps.back().rate)};
+    found_.rejects->values.push_back(rate);
+    stop(*found_.rejects);
+  }
+}
+
+void print_steps(const MeasuredService& found, const Style& style) {
+  double best = 0;
+  for (const LoadStep& each : found.steps) best = std::max(best, each.rate);
+  std::vector<LoadStep> sorted = found.steps;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
+  Table table;
+  table.columns = {{.title = "clients"}, {.title = "OK/s"}, {.title = "mean"}, {.title = "p95"}};
+  const auto bar = [&](double rate) {
+    std::string marks;
+    constexpr double kMost = 40;
+    for (double i = 0; i < std::round(kMost * rate / best); ++i) marks += style.unicode ? "▇" : "#";
+    return marks;
+  };
+  for (const LoadStep& each : sorted) {
+    table.rows.push_back({number_words(each.clients), number_words(each.rate),
+                          time_words(from_seconds(each.time)),
+                          time_words(from_seconds(each.p95))});
+    table.remarks.push_back(bar(each.rate));
+  }
+  print(std::cout, table, style);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) throw std::runtime_error("cannot write " + printable(path));
+}
+
+// A file that this command did not write is not lost.
+void check_target(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::exists(path, none) || !std::filesystem::is_regular_file(path, none)) return;
+  std::ifstream file(path);
+  std::string first;
+  std::getline(file, first);
+  if (first.starts_with("# " + words_of("measured-by"))) return;
+  throw std::invalid_argument("--write: " + printable(path) +
+                              " exists, and is not of this command: choose another name");
+}
+
+int measure(const Invocation&, const MeasureOptions& options) {
+  check(options.request);
+  const HttpRequest request = make_request(options.request);
+  const bool six = request.url.host.find(':') != std::string::npos;
+  const std::string whom = (six ? '[' + request.url.host + ']' : request.url.host) + ':' +
+                           std::to_string(request.url.port);
+  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  if (options.plan) {
+    say({"measure-plan",
+         {counted("most", options.up_to),
+          {"step", options.step},
+          {"longest", scale(options.step, kStepsLonger)},
+          {"timeout", options.timeout},
+          {"whom", whom}}},
+        style);
+    return flush_standard_output() ? kExitHolds : kExitFault;
+  }
+  if (options.may_load != whom) {
+    throw std::invalid_argument("this loads the service to its limit: if you may do that, add --i-may-load=" +
+                                whom + " (--plan says what is sent)");
+  }
+  if (!options.even_public && !is_private(request.url.address)) {
+    throw std::invalid_argument(request.url.address +
+                                " is a public address: others may be using it; if you may, add --even-public");
+  }
+  check_target(options.write);
+  raise_descriptor_limit();
+  EndSignals signals;
+  LoadRequest load{.request = request,
+                   .timeout = options.timeout,
+                   .keeps_connections = options.keeps};
+  MeasuredService found = Measurement(options, load, signals).run();
+  found.url = options.request.url;
+  found.timeout = options.timeout;
+  found.keeps_connections = options.keeps;
+  if (!options.accepts.empty()) found.accepts = options.accepts;
+  judge(found);
+
+  print_headline(std::cout, {found.known ? Tone::kGood : Tone::kDoubt, found.headline}, style);
+  for (const Statement& each : found.doubts) print_below(std::cout, words_of(each), Tone::kDoubt, style);
+  for (const Statement& each : found.findings) print_below(std::cout, words_of(each), Tone::kPlain, style);
+  if (!found.steps.empty()) print_steps(found, style);
+  if (!options.csv.empty()) write_steps(options.csv, found.steps);
+  if (!options.json.empty()) write_text(options.json, measured_json(found).dump() + '\n');
+  if (found.known) {
+    write_text(options.write, settings_text(found));
+    print_dim(std::cout,
+              words_of({"measure-written",
+                        {{"file", options.write}, {"command", "simulate --config=" + shell_word(options.write)}}}),
+              style);
+    std::cout << explorer_link(options.link, settings_of(found)) << '\n';
+  }
+  const bool written = flush_standard_output();
+  return found.known && written ? kExitHolds : kExitFault;
+}
+
+}  // namespace
+
+const Command kMeasure{
+    "measure",
+    "Loads a running service with more and more requests at a time until it is clear how many it serves at once\n"
+    "and what it does with the others, and writes that as settings for --config. Stops before it hurts.",
+    "retrystorm measure http://127.0.0.1:8080/api --i-may-load=127.0.0.1:8080 --timeout=1s",
+    run_command<MeasureOptions, declare, measure>};
+
+}  // namespace retrystorm

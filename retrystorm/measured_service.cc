@@ -1,0 +1,453 @@
+#include "retrystorm/measured_service.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+#include "common/output/json_text.h"
+#include "common/output/style.h"
+#include "model/base/text.h"
+#include "policies/policy.h"
+#include "policies/tree.h"
+#include "words/words.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kPoorFit = 0.1, kNoFit = 0.25;
+
+Duration time_of(double seconds) {
+  return from_seconds(to_digits(seconds, 4));
+}
+
+std::string span_words(double value, const Span& span) {
+  return number_words(value) + " (" + number_words(span.low) + " to " + number_words(span.high) + ")";
+}
+
+bool of_workers(const MeasuredService& measured) {
+  return measured.fit->model.kind == ServiceModel::Kind::kWorkers;
+}
+
+// Where it turns requests away before it becomes slower, as many are served as are let in.
+double workers_of(const MeasuredService& measured) {
+  const double workers = measured.fit->model.workers;
+  return workers > 0 ? workers : measured.most_inside;
+}
+
+// The law of the times of one client. An exponential one has a CV of 1, and a median of ln 2 of its mean.
+std::string law_of(const LoadStep& one) {
+  constexpr double kFixed = 0.05, kNear = 0.15;
+  if (one.variation < kFixed) return "fixed:";
+  const bool exponential = std::fabs(one.variation - 1) < kNear &&
+                           std::fabs(one.p50 / (std::log(2) * one.time) - 1) < kNear;
+  return exponential ? "exponential:" : "lognormal:";
+}
+
+void judge_accepts(MeasuredService& measured) {
+  if (!measured.accepts.empty() || !of_workers(measured)) return;
+  // It accepts what it turns away.
+  if (measured.rejects) measured.accepts = "all";
+  if (measured.fit->model.workers == 0) return;
+  const double workers = measured.fit->model.workers;
+  for (const auto& [clients, queued] : measured.queued) {
+    const double beyond = static_cast<double>(clients) - workers;
+    if (beyond < workers || beyond < 2) continue;
+    if (queued > 0.5 * beyond) {
+      measured.accepts = "when-free";
+    } else if (queued < 0.1 * beyond) {
+      measured.accepts = "all";
+    }
+  }
+}
+
+}  // namespace
+
+void judge(MeasuredService& measured) {
+  const auto find = [&measured](Statement what) { measured.findings.push_back(std::move(what)); };
+  if (measured.stopped) {
+    measured.headline = *measured.stopped;
+    if (!measured.steps.empty()) {
+      const LoadStep& last = measured.steps.back();
+      find({"measure-so-far",
+            {{"clients", last.clients},
+             {"rate", number_words(last.rate)},
+             {"time", time_of(last.time)}}});
+    }
+    return;
+  }
+  if (!measured.fit) {
+    measured.headline = {"measure-few-steps", {counted("steps", measured.steps.size())}};
+    return;
+  }
+  const FittedService& fit = *measured.fit;
+  const double clients = measured.steps.back().clients;
+  const double workers = workers_of(measured);
+  if (of_workers(measured) && workers == 0) {
+    double best = 0, most = clients;
+    for (const LoadStep& each : measured.steps) {
+      best = std::max(best, each.rate);
+      most = std::max(most, each.clients);
+    }
+    measured.headline = {"measure-no-knee",
+                         {{"clients", most},
+                          {"rate", number_words(best)},
+                          {"time", time_of(fit.model.time)}}};
+    return;
+  }
+  if (fit.error > kNoFit) {
+    measured.headline = {"measure-no-model",
+                         {{"error", ShareOf{fit.error}}, {"other", ShareOf{fit.other_error}}}};
+    return;
+  }
+  measured.known = true;
+  judge_accepts(measured);
+  if (of_workers(measured)) {
+    measured.headline = {"measure-workers",
+                         {{"workers", workers},
+                          {"time", time_of(fit.model.time)},
+                          {"rate", number_words(workers / fit.model.time)}}};
+  } else {
+    measured.headline = {"measure-curve",
+                         {{"time", time_of(fit.model.time)},
+                          {"limit", fit.model.limit},
+                          {"rate", number_words(fit.model.capacity())},
+                          {"clients", std::round(fit.model.best_concurrency())}}};
+  }
+  if (fit.error > kPoorFit) {
+    measured.doubts.push_back({"measure-poor-fit", {{"error", ShareOf{fit.error}}}});
+  }
+  if (measured.serves_abandoned) {
+    find({*measured.serves_abandoned ? "measure-serves-the-dead" : "measure-notices", {}});
+  } else {
+    measured.doubts.push_back({"measure-abandoned-unknown", {}});
+  }
+  if (!measured.accepts.empty()) {
+    find({measured.accepts == "all" ? "measure-accepts-all" : "measure-accepts-when-free", {}});
+  } else if (of_workers(measured)) {
+    measured.doubts.push_back({"measure-accepts-unknown", {}});
+  }
+  if (measured.rejects) {
+    Statement rejects = *measured.rejects;
+    rejects.values.push_back({"most", measured.most_inside});
+    find(std::move(rejects));
+  }
+}
+
+NamedOptions settings_of(const MeasuredService& measured) {
+  const ServiceModel& model = measured.fit->model;
+  NamedOptions settings;
+  const std::string time = format_duration(time_of(model.time));
+  if (of_workers(measured)) {
+    const double workers = workers_of(measured);
+    settings["service"] = "workers";
+    settings["workers"] = print_number(workers);
+    settings["service-time"] = law_of(measured.steps.front()) + time;
+    if (settings["service-time"].starts_with("lognormal")) {
+      settings["service-time"] +=
+          ':' + print_spread(to_digits(measured.steps.front().variation, 2));
+    }
+    if (measured.rejects) {
+      settings["queue-length"] = print_number(std::max(0.0, measured.most_inside - workers));
+    }
+    if (!measured.accepts.empty()) settings["accepts"] = measured.accepts;
+  } else {
+    settings["service"] = "curve";
+    settings["base-delay"] = time;
+    settings["limit"] = print_number(model.limit);
+    settings["curve-factor"] = "2";
+    settings["k"] = print_number(to_digits(std::log(2) / model.growth, 4));
+  }
+  if (measured.backlog > 0) settings["backlog"] = std::to_string(measured.backlog);
+  if (measured.serves_abandoned) {
+    settings["abandoned"] = *measured.serves_abandoned ? "serve" : "skip";
+  }
+  if (measured.timeout > Duration::zero()) settings["timeout"] = format_duration(measured.timeout);
+  if (measured.keeps_connections) settings["connections"] = "keep-alive";
+  return settings;
+}
+
+std::string settings_text(const MeasuredService& measured) {
+  const FittedService& fit = *measured.fit;
+  const ServiceModel& model = fit.model;
+  std::string text;
+  const auto say = [&text](const Statement& what) {
+    const std::string words = words_of(what);
+    for (const std::string_view line : split(words, '\n')) text.append("# ").append(line) += '\n';
+  };
+  double most = 0, answers = 0;
+  for (const LoadStep& each : measured.steps) {
+    most = std::max(most, each.clients);
+    answers += static_cast<double>(each.answers);
+  }
+  say({"measured-title",
+       {{"by", words_of("measured-by")},
+        {"what", printable(measured.url)},
+        counted("steps", measured.steps.size()),
+        {"clients", std::round(most)},
+        {"answers", answers}}});
+  say({of_workers(measured) ? "measured-workers" : "measured-curve",
+       {{"time", time_of(model.time)},
+        {"time_span", time_words(time_of(fit.time.low)) + " to " + time_words(time_of(fit.time.high))},
+        {"variation", number_words(measured.steps.front().variation)},
+        {"workers", span_words(workers_of(measured), fit.workers)},
+        {"limit", span_words(model.limit, fit.limit)},
+        {"rate", span_words(model.capacity(), fit.capacity)},
+        {"error", ShareOf{fit.error}},
+        {"other", ShareOf{fit.other_error}}}});
+  if (measured.enough) {
+    say(*measured.enough);
+    if (!of_workers(measured)) say({"measured-beyond", {{"clients", most}}});
+  }
+  if (measured.serves_abandoned) say({"measured-abandoned", {{"clients", measured.hung_up}}});
+  for (const Statement& each : measured.doubts) say(each);
+  if (measured.kept_for) {
+    say({"measured-idle", {{"time", *measured.kept_for}}});
+  } else if (measured.kept_at_least) {
+    say({"measured-kept", {{"time", *measured.kept_at_least}}});
+  }
+  const NamedOptions settings = settings_of(measured);
+  text += "service = " + settings.at("service") + '\n';
+  for (const auto& [name, value] : settings) {
+    if (name != "service") text.append(name).append(" = ").append(value) += '\n';
+  }
+  say({"measured-not", {}});
+  return text;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kColumns{
+    "clients", "ok_per_second", "mean_seconds", "p50_seconds",
+    "p95_seconds", "cv", "answers", "error_share"};
+
+std::optional<double> plain(std::string_view text) {
+  double value = 0;
+  text = trimmed(text);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+// A request in somebody's file.
+struct Recorded {
+  double begin = 0, took = 0;  // seconds
+  bool ok = false;
+  double end() const { return begin + took; }
+};
+
+std::vector<LoadStep> steps_of(std::vector<Recorded> all) {
+  constexpr std::size_t kWindows = 20, kLeast = 20;
+  if (all.size() < kWindows * kLeast) {
+    throw BadFile("it has " + std::to_string(all.size()) + " answers: at least 400 are needed");
+  }
+  double from = std::numeric_limits<double>::infinity(), until = -from;
+  for (const Recorded& each : all) {
+    from = std::min(from, each.begin);
+    until = std::max(until, each.end());
+  }
+  const double window = (until - from) / static_cast<double>(kWindows);
+  struct Sum {
+    double inside = 0, time = 0, squares = 0;
+    std::vector<double> times;
+    std::size_t failed = 0;
+  };
+  std::array<Sum, kWindows> sums;
+  const auto window_of = [&](double t) {
+    return std::min(static_cast<std::size_t>(std::max(0.0, (t - from) / window)), kWindows - 1);
+  };
+  for (const Recorded& each : all) {
+    // How much of it is in each window: the mean concurrency.
+    for (std::size_t i = window_of(each.begin); i <= window_of(each.end()); ++i) {
+      const double low = from + static_cast<double>(i) * window;
+      sums[i].inside += std::max(0.0, std::min(each.end(), low + window) - std::max(each.begin, low));
+    }
+    Sum& sum = sums[window_of(each.end())];
+    if (!each.ok) {
+      ++sum.failed;
+      continue;
+    }
+    const double time = each.took;
+    sum.time += time;
+    sum.squares += time * time;
+    sum.times.push_back(time);
+  }
+  std::vector<LoadStep> steps;
+  // The first and the last window are not full.
+  for (std::size_t i = 1; i + 1 < kWindows; ++i) {
+    Sum& sum = sums[i];
+    if (sum.times.size() < kLeast) continue;
+    std::sort(sum.times.begin(), sum.times.end());
+    const auto count = static_cast<double>(sum.times.size());
+    const double time = sum.time / count;
+    steps.push_back({.clients = std::max(1.0, sum.inside / window),
+                     .rate = count / window,
+                     .time = time,
+                     .p50 = sum.times[sum.times.size() / 2],
+                     .p95 = sum.times[sum.times.size() * 95 / 100],
+                     .variation = std::sqrt(std::max(0.0, sum.squares / count / (time * time) - 1)),
+                     .answers = sum.times.size(),
+                     .errors = static_cast<double>(sum.failed) / (count + static_cast<double>(sum.failed))});
+  }
+  return steps;
+}
+
+// Seconds since the epoch of "2026-11-29T01:02:03.123456789Z"; of another zone's time "+01:00".
+std::optional<double> time_stamp(std::string_view text) {
+  std::array<int, 6> part{};
+  constexpr std::array<std::size_t, 6> kBegin{0, 5, 8, 11, 14, 17}, kSize{4, 2, 2, 2, 2, 2};
+  if (text.size() < 20) return std::nullopt;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const char* const begin = text.data() + kBegin[i];
+    if (std::from_chars(begin, begin + kSize[i], part[i]).ptr != begin + kSize[i]) return std::nullopt;
+  }
+  const std::size_t zone = text.find_first_of("Z+-", 19);
+  if (zone == text.npos) return std::nullopt;
+  const auto fraction = zone > 19 ? plain("0" + std::string(text.substr(19, zone - 19))) : 0.0;
+  if (!fraction) return std::nullopt;
+  double offset = 0;
+  if (text[zone] != 'Z') {
+    const auto hours = text.size() == zone + 6 ? plain(text.substr(zone + 1, 2)) : std::nullopt;
+    const auto minutes = text.size() == zone + 6 ? plain(text.substr(zone + 4, 2)) : std::nullopt;
+    if (!hours || !minutes) return std::nullopt;
+    offset = (*hours * 60 + *minutes) * (text[zone] == '+' ? 60 : -60);
+  }
+  const auto days = std::chrono::sys_days(std::chrono::year(part[0]) /
+                                          std::chrono::month(static_cast<unsigned>(part[1])) /
+                                          std::chrono::day(static_cast<unsigned>(part[2])));
+  return static_cast<double>(days.time_since_epoch().count()) * 86'400 + part[3] * 3'600 +
+         part[4] * 60 + part[5] + *fraction - offset;
+}
+
+// Calls `take` with the JSON of each line, which returns a request if the line has one.
+template <typename Take>
+std::vector<Recorded> recorded(std::string_view text, Take take) {
+  std::vector<Recorded> all;
+  each_line(text, [&](std::string_view line, std::size_t number) {
+    if (trimmed(line).empty()) return;
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto refuse = [number](const std::string& what) {
+      throw BadFile("line " + std::to_string(number) + ": " + what);
+    };
+    if (!json.is_object()) refuse("not a JSON object");
+    try {
+      if (const auto one = take(json)) all.push_back(*one);
+    } catch (const nlohmann::json::exception&) {
+      refuse("not such a line");
+    }
+    if (!all.empty() && !(all.back().took > 0)) refuse("a time that is not above zero");
+  });
+  return all;
+}
+
+double stamp_in(const nlohmann::json& json, const char* name) {
+  const auto stamp = time_stamp(json.at(name).get<std::string>());
+  if (!stamp) throw BadFile(printable(json.at(name).get<std::string>()) + " is no time stamp");
+  return *stamp;
+}
+
+}  // namespace
+
+nlohmann::ordered_json measured_json(const MeasuredService& measured) {
+  nlohmann::ordered_json json{{"type", "measured"}, {"known", measured.known}};
+  json["answer"] = statement_json(measured.headline);
+  json["findings"] = statements_json(measured.findings);
+  json["doubts"] = statements_json(measured.doubts);
+  json["steps"] = nlohmann::ordered_json::array();
+  for (const LoadStep& each : measured.steps) {
+    json["steps"].push_back({{"clients", each.clients},
+                             {"ok_per_second", each.rate},
+                             {"mean_seconds", each.time},
+                             {"p50_seconds", each.p50},
+                             {"p95_seconds", each.p95},
+                             {"cv", each.variation},
+                             {"answers", each.answers}});
+  }
+  if (measured.known) json["settings"] = settings_of(measured);
+  return json;
+}
+
+void write_steps(const std::string& path, const std::vector<LoadStep>& steps) {
+  std::ofstream file(path);
+  for (const std::string_view each : kColumns) file << (each == kColumns[0] ? "" : ",") << each;
+  file << '\n';
+  for (const LoadStep& each : steps) {
+    file << print_number(each.clients);
+    for (const double value : {each.rate, each.time, each.p50, each.p95, each.variation,
+                               static_cast<double>(each.answers), each.errors}) {
+      file << ',' << print_number(to_digits(value, 6));
+    }
+    file << '\n';
+  }
+  if (!file.flush()) throw std::runtime_error("cannot write " + printable(path));
+}
+
+std::vector<LoadStep> steps_of_table(std::string_view text) {
+  std::vector<LoadStep> steps;
+  std::array<std::optional<std::size_t>, kColumns.size()> at;
+  bool head = true;
+  each_line(text, [&](std::string_view line, std::size_t number) {
+    if (trimmed(line).empty() || line.front() == '#') return;
+    const auto cells = split(line, ',');
+    if (head) {
+      head = false;
+      for (std::size_t i = 0; i < kColumns.size(); ++i) {
+        for (std::size_t j = 0; j < cells.size(); ++j) {
+          if (trimmed(cells[j]) == kColumns[i]) at[i] = j;
+        }
+        if (i < 3 && !at[i]) throw BadFile("its first line has no column " + shown(kColumns[i]));
+      }
+      return;
+    }
+    std::array<double, kColumns.size()> values{0, 0, 0, 0, 0, 0, 1'000, 0};
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      if (!at[i]) continue;
+      const auto value = *at[i] < cells.size() ? plain(cells[*at[i]]) : std::nullopt;
+      if (!value || *value < 0 || (i < 3 && *value == 0)) {
+        throw BadFile("line " + std::to_string(number) + ": " + std::string(kColumns[i]) +
+                      " must be a number above zero");
+      }
+      values[i] = *value;
+    }
+    constexpr std::size_t kMostSteps = 1'000;
+    if (steps.size() == kMostSteps) throw BadFile("more than 1000 steps");
+    if (values[0] > 100'000) throw BadFile("line " + std::to_string(number) + ": more than 100000 clients");
+    steps.push_back({.clients = values[0],
+                     .rate = values[1],
+                     .time = values[2],
+                     .p50 = values[3],
+                     .p95 = values[4],
+                     .variation = values[5],
+                     .answers = static_cast<std::size_t>(values[6]),
+                     .errors = values[7]});
+  });
+  return steps;
+}
+
+std::vector<LoadStep> steps_of_k6(std::string_view text) {
+  return steps_of(recorded(text, [](const nlohmann::json& json) -> std::optional<Recorded> {
+    if (json.value("metric", "") != "http_req_duration" || json.value("type", "") != "Point") {
+      return std::nullopt;
+    }
+    const nlohmann::json& data = json.at("data");
+    const double took = data.at("value").get<double>() / 1'000;
+    const std::string status = data.at("tags").value("status", "");
+    return Recorded{stamp_in(data, "time") - took, took,  // k6 stamps the end
+                    !status.empty() && status.front() == '2'};
+  }));
+}
+
+std::vector<LoadStep> steps_of_vegeta(std::string_view text) {
+  return steps_of(recorded(text, [](const nlohmann::json& json) -> std::optional<Recorded> {
+    const double begin = stamp_in(json, "timestamp");
+    const int code = json.at("code").get<int>();
+    return Recorded{begin, json.at("latency").get<double>() / 1e9, code >= 200 && code < 300};
+  }));
+}
+
+}  // namespace retrystorm
