@@ -49,8 +49,9 @@ constexpr Row kRows[] = {
     Row{"held-down-endless",
         "Held down by its clients: an answer takes over 10 min, and a client waits {timeout}: "
         "nearly all of the {attempts} attempts/s are answered too late"},
-    Row{"held-by-retries", "{mended}, but {retries} retries a second keep it down"},
-    Row{"held-without-retries", "{mended}, but {attempts} requests a second are too many for it"},
+    Row{"held-by-retries", "the outage is over, but {retries} retries a second keep it down"},
+    Row{"held-without-retries",
+        "the outage is over, but {attempts} requests a second are too many for it"},
     Row{"kept-down-by-retries", "{retries} retries a second keep it down"},
     Row{"kept-down", "{attempts} requests a second are too many for it"},
     Row{"lasts-to-end", "{what} at {at} lasts to the end"},

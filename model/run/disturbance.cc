@@ -30,6 +30,7 @@ constexpr auto kKinds = [] {
       KindOfDisturbance{Kind::kLoad, By::kClients, "load", "F", kLeastFactor, kMostFactor, 1},
       KindOfDisturbance{Kind::kReconnect, By::kClients, "reconnect"},
       KindOfDisturbance{Kind::kCommand, By::kCommands, "command"},
+      KindOfDisturbance{Kind::kRestart, By::kService, "restart"},
   };
 }();
 
@@ -45,6 +46,7 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
   std::vector<std::string_view> known;
   for (const KindOfDisturbance& each : kKinds) {
     if (each.kind == Disturbance::Kind::kCommand && engine == Engine::kSimulated) continue;
+    if (each.kind == Disturbance::Kind::kRestart) continue;  // an action
     known.push_back(each.name);
     if (each.name != name) continue;
     if (each.value.empty() != (colon == text.npos)) {
@@ -78,16 +80,6 @@ std::string print_disturbance(const Disturbance& disturbance) {
   if (kind.value.empty()) return name;
   return name + ':' + print_number(disturbance.value) +
          (disturbance.status ? ':' + std::to_string(*disturbance.status) : "");
-}
-
-std::string_view mended_after(std::string_view printed) {
-  const auto is = [printed](Disturbance::Kind kind) {
-    return printed.starts_with(about(kind).name);
-  };
-  if (is(Disturbance::Kind::kLoad)) return "the load is as before";
-  if (is(Disturbance::Kind::kThrottle)) return "nothing is throttled any more";
-  if (is(Disturbance::Kind::kReconnect)) return "nothing was broken";
-  return "nothing is broken any more";
 }
 
 Conditions& apply(const Disturbance& disturbance, Conditions& conditions) {

@@ -26,6 +26,7 @@ struct Disturbance {
     kLoad,       // the clients offer `value` times the load
     kReconnect,  // all clients lose their connection at its beginning (see connections.h)
     kCommand,    // made by the user's commands
+    kRestart,    // hosts restart (see timeline.h); takes the place of an outage that is not given
   };
 
   // What makes it.
@@ -48,9 +49,6 @@ Disturbance parse_disturbance(std::string_view text, Engine engine);
 
 // The text that `parse_disturbance` reads.
 std::string print_disturbance(const Disturbance& disturbance);
-
-// What is true again after the disturbance of this text: "nothing is broken any more".
-std::string_view mended_after(std::string_view printed);
 
 // Applies the disturbance to the service's conditions, on top of what is in force: factors multiply, errors are
 // independent of each other (and have the last status), and the least throttle holds. Signals, connections and the clients' load

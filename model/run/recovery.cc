@@ -144,8 +144,8 @@ void add_load(Statement& why, const RecoveryTracker::Window& window) {
   why.values.push_back({"retries", window.rates().retries});
 }
 
-// `mended`: what is true again after the outage; empty if something else was changed.
-Statements why_collapsed(Windows after, std::string_view mended) {
+// `changed`: something else was, so that the end of the outage does not mend all.
+Statements why_collapsed(Windows after, bool changed) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
   const auto without_answer = [&last](NoAnswer why) {
     return last.counts.errors_by[error_kind({.outcome = Outcome::kError, .no_answer = why})];
@@ -156,11 +156,10 @@ Statements why_collapsed(Windows after, std::string_view mended) {
     return {{"service-gone", {{"attempts", last.rates().attempts}}}};
   }
   const bool retried = last.counts.retries > 0;
-  Statements all{{mended.empty() ? (retried ? "kept-down-by-retries" : "kept-down")
-                                 : (retried ? "held-by-retries" : "held-without-retries"),
+  Statements all{{changed ? (retried ? "kept-down-by-retries" : "kept-down")
+                          : (retried ? "held-by-retries" : "held-without-retries"),
                   {}}};
   add_load(all.front(), last);
-  if (!mended.empty()) all.front().values.push_back({"mended", std::string(mended)});
   if (const auto waiting = after.back().waiting.value_or(0); waiting > 0) {
     all.push_back({"queue-at-end", {{"waiting", number(waiting)}}});
   }
@@ -363,11 +362,10 @@ Statement RecoveryTracker::with(Statement statement, const Disturbed& what) cons
   return statement;
 }
 
-void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals, std::string_view mended) {
+void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals) {
   if (phase_ == Phase::kBefore) load_at_outage_ = load_;
   in_force_.clear();
   less_.reset();
-  mended_ = mended;
   during_.clear();
   after_.clear();
   begin_phase(Phase::kDuring, now, totals);
@@ -649,7 +647,7 @@ class RecoveryTracker::Judge {
       result_.causes = {std::move(why)};
     } else {
       result_.verdict = Verdict::kCollapsed;
-      result_.causes = why_collapsed(after_, run_.changed_ ? "" : run_.mended_);
+      result_.causes = why_collapsed(after_, run_.changed_);
     }
     if (since_) result_.causes.push_back(with("since", *since_));
     add_what_else();

@@ -161,10 +161,8 @@ class RecoveryTracker {
   void finish(TimePoint now, const Counts& totals,
               std::optional<std::size_t> waiting = std::nullopt);
 
-  // Another outage starts a new verdict. It uses the baseline of the first outage. `mended` is true when it
-  // is over.
-  void outage_begins(TimePoint now, const Counts& totals,
-                     std::string_view mended = "nothing is broken any more");
+  // Another outage starts a new verdict. It uses the baseline of the first outage.
+  void outage_begins(TimePoint now, const Counts& totals);
   void outage_ends(TimePoint now, const Counts& totals);
 
   // Something else was changed on purpose, so that the end of the outage does not mend everything.
@@ -227,7 +225,6 @@ class RecoveryTracker {
   std::vector<Window> before_, during_, after_;
   std::size_t calm_from_ = 0;  // the first window before the outage without a change in it or later
   Disturbed last_before_{};    // the last change before the outage
-  std::string_view mended_{};
   bool changed_ = false;
   std::vector<Disturbed> disturbances_;
   std::vector<std::size_t> in_force_;        // of them, begun since the outage began

@@ -57,7 +57,7 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& 
 }
 
 void RunRecorder::outage_begins(TimePoint now, const Counts& totals, const std::string& what) {
-  tracker_.outage_begins(now, totals, mended_after(what));
+  tracker_.outage_begins(now, totals);
   phase_totals_.next(now, totals);
   verdict_.reset();
   outage_ = what;

@@ -114,17 +114,5 @@ TEST(Disturbance, ThrottlesWhateverTheConfiguredLimitIs) {
   EXPECT_EQ(throttled.rate_limit.autoscale.kind, AutoscaleKind::kNone);
 }
 
-TEST(Disturbance, SaysWhatIsTrueAgainAfterIt) {
-  const auto after = [](const char* text) {
-    return mended_after(print_disturbance(parse_disturbance(text, Engine::kSimulated)));
-  };
-  EXPECT_EQ(after("load:3x"), "the load is as before");
-  EXPECT_EQ(after("throttle:100"), "nothing is throttled any more");
-  EXPECT_EQ(after("reconnect"), "nothing was broken");
-  for (const char* text : {"freeze", "drop", "slow:3", "errors:50%", "capacity:10%"}) {
-    EXPECT_EQ(after(text), "nothing is broken any more") << text;
-  }
-}
-
 }  // namespace
 }  // namespace retrystorm
