@@ -227,9 +227,14 @@ class Answers {
       }
     }
     const std::uint64_t first = study_.seed(), end = first + result.runs - 1;
+    std::string below = words_of(below_of(result, options_.expectations.empty()));
+    const auto p99 =
+        latency_of(result.had_outage() ? result.phases[0].request_p99 : result.request_p99,
+                   result.phases[2].request_p99);
+    if (p99) below += " · " + words_of(*p99);
     print_dim(std::cout,
               words_of({"below-many",
-                        {{"below", words_of(below_of(result, options_.expectations.empty()))},
+                        {{"below", below},
                          {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)},
                          {"legend", legend}}}),
               style_);

@@ -60,14 +60,14 @@ RunAnswer answer_of(const CellResult& cell, bool turned) {
     answer = {Tone::kBad, of_runs(down == decided ? "runs-all-down" : "runs-down", "down", down)};
   } else if (cell.mostly_not_back()) {
     answer = {Tone::kDoubt, of_runs("runs-not-back", "open", cell.recovering)};
-  } else if (cell.back_in_vain()) {
-    answer = {Tone::kDoubt,
-              {"runs-in-vain",
-               {{"share", ShareOf{phase_of(cell, RunPhase::kAfter).success.value_or(0)}}}}};
   } else {
     const std::size_t back = back_runs(cell);
     answer = {back == decided ? Tone::kGood : Tone::kDoubt,
               of_runs(back == decided ? "runs-all-back" : "runs-back", "back", back)};
+    if (!turned) {  // where it is only just, that is said
+      look_at_failures(answer,
+                       {cell.phases[0].success, cell.phases[1].success, cell.phases[2].success});
+    }
   }
   if (turned) {
     answer.tone = Tone::kDoubt;

@@ -11,6 +11,8 @@
 namespace retrystorm {
 namespace {
 
+constexpr double kNearlyAll = 0.9;  // see `look_at_failures`
+
 constexpr std::array<std::string_view, 9> kBlocks{"·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 9> kAscii{".", "_", "_", "-", "-", "=", "=", "#", "#"};
 
@@ -77,11 +79,36 @@ std::vector<StatementValue> calls_of(const JobResult& job) {
 
 }  // namespace
 
+void look_at_failures(RunAnswer& answer, const std::array<std::optional<double>, 3>& answered) {
+  const double before = answered[0].value_or(1), during = answered[1].value_or(1),
+               after = answered[2].value_or(1);
+  const auto say = [&answer](std::string_view id, double share) {
+    answer = {Tone::kDoubt,
+              {id, {{"answer", words_of(answer.headline)}, {"share", ShareOf{share}}}}};
+  };
+  if (after < kNearlyAll * (before < kNearlyAll ? before : 1)) {
+    say("but-after", after);
+  } else if (before < kNearlyAll) {
+    say("but-before", before);
+  } else if (during < kNearlyAll) {
+    say("but-during", during);
+  }
+}
+
+std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
+                                    const std::optional<TimeBound>& after) {
+  const auto words = [](const TimeBound& time) {
+    return (time.or_more ? "> " : "") + time_words(time.time);
+  };
+  if (!before) return std::nullopt;
+  Statement latency{after ? "answered-p99-after" : "answered-p99", {{"time", words(*before)}}};
+  if (after) latency.values.push_back({"after", words(*after)});
+  return latency;
+}
+
 RunAnswer answer_of(const Summary& summary) {
   const Recovery& recovery = summary.recovery;
   const std::string why = words_of(recovery.causes);
-  std::optional<double> in_outage;
-  if (summary.phases) in_outage = phase_of(*summary.phases, RunPhase::kDuring).success_share();
   switch (recovery.verdict) {
     case Verdict::kCollapsed:
       return {Tone::kBad, {"answer-down", {{"why", why}}}};
@@ -105,19 +132,23 @@ RunAnswer answer_of(const Summary& summary) {
   }
   if (recovery.queue_wait) return {Tone::kDoubt, {"answer-back-with-queue", {{"why", why}}}};
   const Duration after = recovery.time_to_recovery.value_or(Duration::zero());
-  RunAnswer answer{Tone::kGood,
-                   {after == Duration::zero() ? "answer-back-at-once" : "answer-back", {}}};
+  const bool at_once = after == Duration::zero();
+  RunAnswer answer{
+      Tone::kGood,
+      {at_once ? "answer-back-at-once-alone" : "answer-back-alone", {{"after", after}}}};
+  if (summary.phases) {
+    std::array<std::optional<double>, 3> answered;
+    for (std::size_t i = 0; i < answered.size(); ++i) {
+      answered[i] = (*summary.phases)[i].success_share();
+    }
+    look_at_failures(answer, answered);
+    if (const auto share = answered[1]; share && answer.tone == Tone::kGood) {
+      answer.headline = {*share == 1 ? "and-all-answered" : "and-answered",
+                         {{"answer", words_of(answer.headline)}, {"share", ShareOf{*share}}}};
+    }
+  }
   // What a job has lost does not come back.
   if (summary.job && summary.counts.gave_up() > 0) answer.tone = Tone::kDoubt;
-  const double share = in_outage.value_or(1);
-  answer.headline.values = {{"after", after}, {"share", ShareOf{share}}};
-  if (!in_outage) {
-    answer.headline.id =
-        after == Duration::zero() ? "answer-back-at-once-alone" : "answer-back-alone";
-  } else if (share == 1) {
-    answer.headline.id =
-        after == Duration::zero() ? "answer-back-at-once-with-all" : "answer-back-with-all";
-  }
   return answer;
 }
 
@@ -331,10 +362,14 @@ void AnswerReport::on_summary(const Summary& summary) {
   // A job's rate falls as it ends.
   const bool announced =
       !curve().outages.empty() || (!is_client_ && summary.recovery.verdict != Verdict::kNoOutage);
-  const auto seen = announced || summary.job ? std::nullopt : seen_in(curve());
+  auto seen = announced || summary.job ? std::nullopt : seen_in(curve());
+  if (seen && seen->tone == Tone::kGood && summary.counts.success_share() < kNearlyAll) {
+    seen->tone = Tone::kDoubt;
+  }
   print_headline(out_, seen ? *seen : answer_of(summary), style_);
   print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0), "", style_);
   Statements answered;
+  std::optional<Statement> latency;
   if (summary.phases) {
     const RunPhases& phases = *summary.phases;
     const auto add = [&answered](std::string_view id, const PhaseFigures& phase) {
@@ -345,19 +380,23 @@ void AnswerReport::on_summary(const Summary& summary) {
     add("answered-before", phase_of(phases, RunPhase::kBefore));
     add("answered-during", phase_of(phases, RunPhase::kDuring));
     add("answered-after", phase_of(phases, RunPhase::kAfter));
+    latency = latency_of(phase_of(phases, RunPhase::kBefore).request_p99,
+                         phase_of(phases, RunPhase::kAfter).request_p99);
   } else {
     answered.push_back({"answered", {{"share", ShareOf{summary.counts.success_share()}}}});
+    latency = latency_of(summary.latencies.requests().quantile(0.99), std::nullopt);
   }
   std::string list;
   for (const Statement& each : answered) list += (list.empty() ? "" : ", ") + words_of(each);
-  out_ << fitted(
-      "  ",
-      words_of({"answered-line", {{"list", list}, {"attempts", summary.counts.amplification()}}}),
-      style_);
+  std::string line = words_of({"answered-line", {{"list", list}}});
+  if (latency) line += " · " + words_of(*latency);
+  out_ << fitted("  ", line, style_);
   for (const Statement& each : remarks_of(summary)) {
     out_ << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
   }
-  if (!below_.empty()) print_dim(out_, below_, style_);
+  const std::string attempts =
+      words_of({"below-runs", {{"attempts", summary.counts.amplification()}}});
+  print_dim(out_, attempts + (below_.empty() ? "" : " · " + below_), style_);
   print_dim(out_,
             words_of(is_client_                          ? "next-client"
                      : is_down(summary.recovery.verdict) ? "next-down"

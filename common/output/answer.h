@@ -1,6 +1,7 @@
 // The answer of a run at a glance: a sentence, a strip of OK/s, what was answered.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -37,6 +38,15 @@ struct RunAnswer {
   Statement headline{};
 };
 RunAnswer answer_of(const Summary& summary);
+
+// Green is earned. A service that comes back, but leaves a tenth of the requests before the outage, in it or after it
+// without an answer, is in doubt, and the sentence says so. It is the tenth of OK/s that may be missing in "back".
+// `answered`: the shares of the requests, in the order of `RunPhase`.
+void look_at_failures(RunAnswer& answer, const std::array<std::optional<double>, 3>& answered);
+
+// "p99 350 ms, after it 2.1 s": of the requests that began before the outage, and after it. Nothing where none is known.
+std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
+                                    const std::optional<TimeBound>& after);
 
 // What else a reader must know of the run: why its figures are not the service's, what failed, who died first.
 Statements remarks_of(const Summary& summary);

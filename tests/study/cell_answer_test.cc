@@ -49,7 +49,7 @@ TEST(CellAnswer, HasRemarksAboutFiguresThatSayLess) {
   CellResult cell = cell_of(20, 0);
   cell.phases[2].success = 0.1;
   EXPECT_TRUE(says(remarks_of(cell), "remark-in-vain"));
-  EXPECT_EQ(answer_of(cell).headline.id, "runs-in-vain");
+  EXPECT_EQ(answer_of(cell).headline.id, "but-after");
   cell = cell_of(20, 0);
   cell.nothing_retried = 3;
   EXPECT_TRUE(says(remarks_of(cell), "remark-not-retried"));

@@ -64,6 +64,24 @@ TEST(RunAnswer, HasAnIdAndATone) {
   EXPECT_EQ(answer_of(summary_of(Verdict::kRelapsed)).headline.id, "answer-relapsed");
 }
 
+// Green is earned: nine in ten requests are answered before the outage, in it and after it.
+TEST(RunAnswer, IsGreenOnlyIfNearlyAllIsAnswered) {
+  const auto look = [](double before, double during, double after) {
+    RunAnswer answer{Tone::kGood, {"answer-back-at-once-alone", {}}};
+    look_at_failures(answer, {before, during, after});
+    EXPECT_EQ(answer.tone == Tone::kGood, answer.headline.id == "answer-back-at-once-alone");
+    return std::string(answer.headline.id);
+  };
+  EXPECT_EQ(look(1, 0.9, 0.9), "answer-back-at-once-alone");
+  EXPECT_EQ(look(1, 0.89, 1), "but-during");
+  EXPECT_EQ(look(1, 0.59, 0.79), "but-after");
+  EXPECT_EQ(look(0.87, 0.03, 0.86), "but-before");  // it failed as much before
+  EXPECT_EQ(look(0.87, 0.03, 0.7), "but-after");
+  RunAnswer without{Tone::kGood, {"answer-back-at-once-alone", {}}};
+  look_at_failures(without, {});
+  EXPECT_EQ(without.tone, Tone::kGood);
+}
+
 // A server that somebody has stopped by hand, and nothing was announced.
 TEST(SeenInTheRates, AServerThatWasStoppedAndWoken) {
   const auto seen = seen_in(curve_of({48, 50, 25, 24, 49, 50}));
