@@ -55,7 +55,8 @@ UsualRemedy parse_remedy(const std::string& text) {
 }
 
 Duration end_of_outage(const ScenarioOptions& scenario) {
-  return saturating_add(scenario.outage_at, scenario.outage_length());
+  const auto outage = scenario.outage();
+  return saturating_add(outage.at, outage.length);
 }
 
 // A usual remedy's actions as long after the end of this outage as after that of the usual one.

@@ -100,6 +100,15 @@ void tell(const SimulatorOptions& options, const BeforeRun& before) {
                style_of(STDERR_FILENO, options.look.color));
 }
 
+bool restarts_hosts(const ScenarioOptions& run) {
+  const HostLifeSettings& life = run.hosts.life;
+  return run.hosts.many() &&
+         ((life.probe.on() && life.probe_does == ProbeDoes::kRestart) ||
+          std::any_of(run.timeline.at.begin(), run.timeline.at.end(), [](const TimedAction& each) {
+            return each.action.kind == Action::Kind::kRestart;
+          }));
+}
+
 // "timeout 2 s, backlog 256, new connections": of the options on which an answer hangs most those that were not given.
 std::string defaults_that_matter(const Invocation& invocation, const ScenarioOptions& run) {
   const auto given = [&invocation](const char* name) {
@@ -110,14 +119,21 @@ std::string defaults_that_matter(const Invocation& invocation, const ScenarioOpt
   if (!given("timeout") && workload.has_timeout()) {
     all.push_back({"default-timeout", {{"timeout", workload.timeout}}});
   }
-  const bool frozen = run.timeline.outage.kind == Disturbance::Kind::kFreeze &&
-                      run.outage_length() > Duration::zero();
+  const auto outage = run.outage();
+  const bool frozen =
+      outage.what.kind == Disturbance::Kind::kFreeze && outage.length > Duration::zero();
   if (!given("backlog") && frozen && !run.graph.on()) {
     all.push_back({"default-backlog", {counted("backlog", run.service.backlog)}});
   }
   if (!given("replicas") && !run.graph.on()) all.push_back({"default-replicas", {}});
   if (!given("connections") && !workload.connections.kept()) {
     all.push_back({"default-connections", {}});
+  }
+  if (restarts_hosts(run)) {
+    if (!given("queue-length") && run.service.workers.queue_length == WorkerSettings::kUnbounded) {
+      all.push_back({"default-queue-length", {}});
+    }
+    if (!given("host-start")) all.push_back({"default-host-start", {}});
   }
   std::vector<std::string> words;
   for (const Statement& each : all) words.push_back(words_of(each));
@@ -149,7 +165,7 @@ class RunNotes final : public RunObserver {
 
   void on_outage(Duration t, OutageEvent event, const std::string&) override {
     const bool begins = event == OutageEvent::kBegin;
-    const Disturbance& outage = options_.timeline.outage;
+    const Disturbance outage = options_.outage().what;
     if (loses_connections(outage)) {
       if (begins) on_action(t, std::string(kConnectionsLost));
       return;

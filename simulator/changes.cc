@@ -144,10 +144,9 @@ std::vector<Change> changes(const ScenarioOptions& options) {
     steps.push_back({from, order + 1, [&list, begin, what] { list.begin(begin, what); }});
     steps.push_back({to, order, [&list, end, what] { list.end(end, what); }});
   };
-  if (options.outage_length() > Duration::zero()) {
-    add_disturbance(options.outage_at, saturating_add(options.outage_at, options.outage_length()),
-                    0, disturbed, options.timeline.outage, Change::Kind::kOutageBegins,
-                    Change::Kind::kOutageEnds, "");
+  if (const auto outage = options.outage(); outage.length > Duration::zero()) {
+    add_disturbance(outage.at, saturating_add(outage.at, outage.length), 0, disturbed, outage.what,
+                    Change::Kind::kOutageBegins, Change::Kind::kOutageEnds, "");
   }
   for (const Fault& each : options.timeline.faults) {
     const std::size_t node = node_of(each.node, "--fault " + in_quotes(print_fault(each)));

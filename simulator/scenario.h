@@ -54,7 +54,8 @@ struct Scenario {
   Topology
       topology{};  // empty: there is one service. Its first node and edge are `service` and `workload`
   std::size_t disturbed = 0;  // the service that has the outage, where there are several
-  std::size_t trace = 0;      // how many requests to trace
+  std::size_t trace = 0;      // how many requests to trace, from the outage on
+  bool traces_all = false;    // from the start of the run on
 };
 
 inline bool loses_connections(const Scenario& scenario) {

@@ -40,8 +40,12 @@ ServiceOptions scaled(ServiceOptions service, double scale) {
 
 Duration run_length(const ScenarioOptions& options) {
   if (options.workload.arrivals == Arrivals::kJob) return options.time_limit;
-  return saturating_add(options.outage_at,
-                        saturating_add(options.outage_length(), options.observe));
+  const auto outage = options.outage();
+  // Who wants no outage has said when the run ends.
+  if (options.outage_for == Duration::zero()) {
+    return saturating_add(options.outage_at, options.observe);
+  }
+  return saturating_add(outage.at, saturating_add(outage.length, options.observe));
 }
 
 WorkloadOptions scaled(WorkloadOptions workload, double scale) {
@@ -206,12 +210,37 @@ void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
 
 // Adds what is to happen after the run.
 void find_unused_after_end(UnusedOptions& unused, const ScenarioOptions& scenario) {
-  const Duration end = saturating_add(saturating_add(scenario.outage_at, scenario.outage_length()),
-                                      scenario.observe);
-  find_unused_after(unused, scenario.timeline, end, "--observe");
+  find_unused_after(unused, scenario.timeline, run_length(scenario), "--observe");
 }
 
 }  // namespace
+
+ScenarioOptions::Outage ScenarioOptions::outage() const {
+  constexpr Duration kAtOnce = std::chrono::seconds(1), kUsual = std::chrono::seconds(20);
+  const bool job = workload.arrivals == Arrivals::kJob;
+  const Duration usual = loses_connections(timeline.outage) ? kAtOnce : kUsual;
+  Outage outage{timeline.outage, outage_at, outage_for.value_or(job ? Duration::zero() : usual)};
+  const bool given = outage_for ? *outage_for > Duration::zero()
+                                : timeline.outage != Disturbance() ||
+                                      outage_at != ScenarioOptions().outage_at ||
+                                      hosts.hit() < hosts.replicas;
+  if (given || job || !hosts.many()) return outage;
+  std::optional<Duration> from;
+  Duration to{0};
+  for (const auto& [t, action, announcement, node] : timeline.at) {
+    const auto& [first, last, rolling] = action.hosts;
+    // All at once may be a remedy of the usual outage.
+    const bool is_outage = last > 0 || rolling || outage_for;
+    if (action.kind != Action::Kind::kRestart || !is_outage) continue;
+    const Duration starts =
+        retrystorm::scale(hosts.life.start, rolling ? static_cast<double>(hosts.replicas) : 1);
+    from = std::min(from.value_or(t), t);
+    to = std::max(to,
+                  saturating_add(t, std::max(kAtOnce, saturating_add(starts, hosts.life.warm_up))));
+  }
+  if (from) outage = {{.kind = Disturbance::Kind::kRestart}, *from, to - *from};
+  return outage;
+}
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options.group("Run");
@@ -223,7 +252,11 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
       [&scenario](std::string_view text) {
         scenario.outage_for = parse_duration(text, Duration::zero());
       },
-      [&scenario] { return format_duration(scenario.outage_length()); });
+      [&scenario] {
+        const auto outage = scenario.outage();
+        const bool restarts = outage.what.kind == Disturbance::Kind::kRestart;
+        return format_duration(restarts ? Duration::zero() : outage.length);
+      });
   outage_for.with_range("1s", "5m");
   outage_for.kind = Option::Kind::kDuration;
   outage_for.basic = "Run";
@@ -282,12 +315,13 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& asked) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=job",
                                  {"time-limit"});
   }
-  const bool has_outage = scenario.outage_length() > Duration::zero();
+  const auto outage = scenario.outage();
+  const bool has_outage = outage.length > Duration::zero();
   find_unused_hint(unused, scenario);
   find_unused_disturbances(unused, scenario.timeline, has_outage);
   find_unused_of_reconnects(unused, scenario.workload,
                             has_outage ? std::optional(scenario.timeline.outage) : std::nullopt);
-  if (!has_outage) {
+  if (!has_outage || outage.what.kind == Disturbance::Kind::kRestart) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --outage-for=0s",
                                  {"outage"});
   }
@@ -301,23 +335,25 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.graph, options.workload, options.service,
         options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                    : std::nullopt);
+  const auto outage = options.outage();
   Scenario scenario{.service = scaled(options.service, options.scale),
                     .hosts = options.hosts,
                     .workload = scaled(options.workload, options.scale),
                     .seed = seed,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
-                    .outage = options.timeline.outage,
-                    .outage_for = options.outage_length(),
+                    .outage = outage.what,
+                    .outage_for = outage.length,
                     .changes = changes(options),
                     .length = run_length(options),
                     .report_interval = options.report_interval,
                     .server_report_interval = options.server_report_interval,
-                    .trace = options.trace};
+                    .trace = options.trace,
+                    .traces_all = options.outage_for == Duration::zero()};
   for (Change& each : scenario.changes) {
     each.service = scaled(std::move(each.service), options.scale);
     if (each.service_beside) each.service_beside = scaled(*each.service_beside, options.scale);
   }
-  if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
+  if (outage.length > Duration::zero()) scenario.outage_at = outage.at;
   scenario.workload.picks_hosts = options.hosts.each_process_picks();
 
   if (scenario.workload.connections.multiplexed()) {

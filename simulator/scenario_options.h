@@ -27,7 +27,7 @@ struct ScenarioOptions {
   TimelineOptions timeline;
   GraphOptions graph;
   Duration outage_at = std::chrono::seconds(30);
-  std::optional<Duration> outage_for;  // see `outage_length` for the default
+  std::optional<Duration> outage_for;  // see `outage` for the default
   Duration observe = std::chrono::seconds(60);
   Duration time_limit = std::chrono::hours(24);  // for a job
   Duration report_interval = std::chrono::seconds(5);
@@ -36,13 +36,15 @@ struct ScenarioOptions {
   double scale = 1;
   std::size_t trace = 0;
 
-  // Zero: no outage. A job has none by default. That connections are lost takes no time: what
-  // happens afterwards belongs to the recovery.
-  Duration outage_length() const {
-    const bool has_default_outage = workload.arrivals != Arrivals::kJob;
-    const bool at_once = loses_connections(timeline.outage);
-    return outage_for.value_or(std::chrono::seconds(!has_default_outage ? 0 : at_once ? 1 : 20));
-  }
+  // What the run is about. A job has no outage by default (its length is zero), and where hosts restart (--at) that
+  // is it, unless another one is given: from the first restart until the last host is as before. That connections are
+  // lost takes no time: what happens afterwards belongs to the recovery.
+  struct Outage {
+    Disturbance what{};
+    Duration at{0}, length{0};
+  };
+  Outage outage() const;
+  Duration outage_length() const { return outage().length; }
 };
 
 // Declares all options but the trace and the report intervals, which do not affect the run.

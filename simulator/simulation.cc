@@ -67,7 +67,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
                            ? saturating_add(TimePoint{}, scenario.report_interval)
                            : kNever) {
   if (graph_) graph_->serve(hosts_.first());
-  if (!scenario.outage_at && trace_) trace_->open();
+  if (trace_ && (scenario.traces_all || !scenario.outage_at)) trace_->open();
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
   if (observers_.service.empty()) {
     server_report_at_ = kNever;

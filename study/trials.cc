@@ -27,7 +27,7 @@ bool has_outage(const AskedRow& asked) {
 }
 
 bool is_frozen(const AskedRow& asked) {
-  return asked.options.timeline.outage.kind == Disturbance::Kind::kFreeze && has_outage(asked);
+  return asked.options.outage().what.kind == Disturbance::Kind::kFreeze && has_outage(asked);
 }
 
 bool is_one(const AskedRow& asked) {
@@ -241,7 +241,8 @@ std::vector<Trial> outages(const AskedRow& asked) {
       trials.push_back(with(asked, {{"outage", "slow:10"}}, {"if-slow", {}}));
     }
   }
-  if (has_outage(asked) && is_one(asked)) {
+  const bool restarts = asked.options.outage().what.kind == Disturbance::Kind::kRestart;
+  if (has_outage(asked) && is_one(asked) && !restarts) {
     if (const auto saves = look_ahead(asked.options).budget_saves) {
       trials.push_back(with(asked, {{"outage-at", format_duration(saves->of)}},
                             {"if-saved", {{"calm", saves->calm}}}));

@@ -148,6 +148,8 @@ constexpr Row kRows[] = {
     Row{"below-one-run-given", "one run, seed {seed} · not modelled: networks"},
     Row{"default-backlog", "backlog {backlog}"},
     Row{"default-connections", "new connections"},
+    Row{"default-host-start", "hosts start at once"},
+    Row{"default-queue-length", "queues without an end"},
     Row{"default-replicas", "1 host"},
     Row{"default-timeout", "timeout {timeout}"},
     Row{"next-down",
@@ -195,6 +197,7 @@ constexpr Row kRows[] = {
     Row{"outage-load", "{value} times the load"},
     Row{"outage-command", "--outage-begin"},
     Row{"outage-reconnect", "all clients lose their connection"},
+    Row{"outage-restart", "hosts restart"},
     // The figures of --explain: model/run/outlook_figures.cc
     Row{"wanted_per_s", "load"},
     Row{"attempts_per_request", "attempts of a request, at most"},

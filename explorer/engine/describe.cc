@@ -159,7 +159,9 @@ Json real_commands(const std::vector<std::pair<std::string, std::string>>& meant
       without.push_back(name);
     }
   }
-  const bool has_outage = scenario.outage_length() > Duration::zero();
+  const auto outage = scenario.outage();
+  const bool has_outage =
+      outage.length > Duration::zero() && outage.what.kind != Disturbance::Kind::kRestart;
   const bool ordered = !scenario.timeline.at.empty() || !scenario.timeline.capacity.empty() ||
                        (has_outage && is_of_service(scenario.timeline.outage));
   if (ordered) {

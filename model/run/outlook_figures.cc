@@ -63,9 +63,9 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
 
 Statement statement_of(const Disturbance& disturbance) {
   // In the order of the kinds.
-  constexpr std::string_view kIds[] = {"outage-freeze", "outage-drop",      "outage-slow",
-                                       "outage-errors", "outage-capacity",  "outage-throttle",
-                                       "outage-load",   "outage-reconnect", "outage-command"};
+  constexpr std::string_view kIds[] = {
+      "outage-freeze",   "outage-drop", "outage-slow",      "outage-errors",  "outage-capacity",
+      "outage-throttle", "outage-load", "outage-reconnect", "outage-command", "outage-restart"};
   return {kIds[static_cast<std::size_t>(disturbance.kind)],
           {{"value", disturbance.value}, {"share", ShareOf{disturbance.value}}}};
 }
@@ -99,6 +99,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   const bool closed = workload.arrivals == Arrivals::kClosed;
   const bool outage = outlook.outage.has_value();
   const bool freeze = outage && outlook.has_outage(Kind::kFreeze);
+  const bool restart = outage && outlook.has_outage(Kind::kRestart);
   const bool limited = outlook.service && outlook.input.service->rate_limit.rate > 0;
   const bool budgeted = budget.name != "none";
   // Connections that all share outlast a freeze.
@@ -117,7 +118,9 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
       {outlook.open(), "rate"},
       {closed, "arrivals,clients,lambda"},
       {true, "timeout"},
-      {outage, "outage,outage-for,observe"},
+      {outage && !restart, "outage,outage-for"},
+      {restart, "queue-length,host-start,host-warm-up"},
+      {outage, "observe"},
       {outage && outlook.has_outage(Kind::kErrors) && (outlook.service || graph), "error-after"},
       {freeze && workers && !shared, "backlog,connections"},
       {freeze && graph, "backlog"},

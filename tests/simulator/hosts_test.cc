@@ -256,6 +256,33 @@ TEST(Hosts, RestartOneAfterTheOther) {
   EXPECT_LT(*std::max_element(waiting.begin(), waiting.end()), 600);
 }
 
+// Restarts of hosts are what the run is about, if no outage is given. All at once may be a remedy.
+TEST(Hosts, RestartsAreTheOutageIfNoneIsGiven) {
+  using Kind = Disturbance::Kind;
+  struct Case {
+    const char* settings;
+    Kind kind;
+    Duration at, length;
+  };
+  for (const Case& each :
+       {Case{"host-start = 10s\nat = 40s rolling-restart\n", Kind::kRestart, 40s, 30s},
+        Case{"at = 40s restart host 2; 50s restart host 3\n", Kind::kRestart, 40s, 11s},
+        Case{"at = 40s restart host 2\noutage-for = 0s\n", Kind::kRestart, 40s, 1s},
+        Case{"at = 40s restart\noutage-for = 0s\n", Kind::kRestart, 40s, 1s},
+        Case{"at = 40s restart\n", Kind::kFreeze, 30s, 20s},
+        Case{"at = 40s restart host 2\noutage-for = 5s\n", Kind::kFreeze, 30s, 5s},
+        Case{"at = 40s restart host 2\noutage-replicas = 1\n", Kind::kFreeze, 30s, 20s},
+        Case{"at = 40s restart host 2\noutage = slow:2\n", Kind::kSlow, 30s, 20s}}) {
+    const auto outage = options_from(kHosts + each.settings).outage();
+    EXPECT_EQ(outage.what.kind, each.kind) << each.settings;
+    EXPECT_EQ(outage.at, each.at) << each.settings;
+    EXPECT_EQ(outage.length, each.length) << each.settings;
+  }
+  const Summary summary = run(kHosts + "rate = 300\nhost-start = 10s\nat = 30s rolling-restart\n");
+  EXPECT_EQ(summary.recovery.verdict, Verdict::kRecovered);
+  EXPECT_EQ(summary.outage, "restart");
+}
+
 // A restart loses what waits instead: of the 6 m that came in the first minute half, then 4.5 m of 9 m; in turn the
 // third host has 6 m. Besides, a hundred that it serves each, at first 70.
 TEST(Hosts, LoseWhatWaitsIfTheyJustRestart) {
