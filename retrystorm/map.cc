@@ -252,11 +252,6 @@ int map(const Invocation& invocation, const MapOptions& options) {
   if (!alone) {
     const std::vector<std::string> swept = grid.names();
     study.tell_outlook(invocation, {0, count - 1}, swept);  // the corners
-    const bool sweeps_clients = std::find(swept.begin(), swept.end(), "clients") != swept.end();
-    if (options.workload.arrivals == Arrivals::kClosed && !sweeps_clients) {
-      say({"map-closed", {counted("clients", options.workload.clients)}}, style_of(STDERR_FILENO),
-          "load       ", std::cerr);
-    }
   }
   const bool complete = study.run(missing, [&](std::size_t cell, const CellResult& result) {
     finished.add(grid.values(cell), cell_values({}, result));

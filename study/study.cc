@@ -203,7 +203,14 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
   if (options_.quiet) return;
   const Statement runs{line, {counted("rows", plan_.cells.size), counted("runs", options_.runs)}};
   const Style style = style_of(STDERR_FILENO, options_.look.color);
-  print_before(std::cerr, words_of(runs), warnings, style);
+  // The load is said where all have the same.
+  const Outlook& first = rows.front().outlook;
+  const bool alike = std::all_of(rows.begin(), rows.end(), [&first](const OutlookOfRow& each) {
+    return each.outlook.wanted == first.wanted && each.outlook.clients() == first.clients();
+  });
+  const Statement load{first.open() ? "before-load-alone" : "before-load-clients",
+                       {{"load", first.wanted}, {"clients", first.clients()}}};
+  print_before(std::cerr, words_of(runs) + (alike ? " · " + words_of(load) : ""), warnings, style);
   if (!plan_.as_they_come && options_.look.verbose && !assumed.empty()) {
     std::cerr << fitted("", words_of({"figures-assumed", {{"list", assumed}}}), style);
   }
