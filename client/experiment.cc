@@ -116,6 +116,7 @@ void Experiment::run(EndSignals& signals) {
                               })));
       hosts_report_at_ = saturating_add(hosts_report_at_, options_.report_interval);
     }
+    take_load_steps(now);
     if (now >= outage_begins_at_) {
       outage_begins_at_ = TimePoint::max();
       begin_outage(options_.timeline.outage, *options_.outage_for);
@@ -151,8 +152,8 @@ TimePoint Experiment::next_action() const {
 }
 
 TimePoint Experiment::next_event() const {
-  const TimePoint next =
-      std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_, next_action(), end_});
+  const TimePoint next = std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_,
+                                   next_action(), next_load_step(), end_});
   if (!orders_.empty()) return std::min(next, Clock::now() + kAnswerLatency);
   const OutageCommand* const commands = dependencies_.outage_command;
   const bool looks_often = dependencies_.dashboard != nullptr ||
@@ -228,7 +229,8 @@ void Experiment::begin() {
   actions_done_ = 0;
   failed_orders_ = 0;
   outage_failed_ = false;
-  load_ = 1;
+  load_ = planned_load_ = 1;
+  load_steps_ = workload_.plan.steps();
   if (options_.trace > 0) {
     fleet_->follow(start_, options_.trace);
     // A user who gives the server's process id wants to freeze it, perhaps only from the page.
@@ -257,6 +259,7 @@ void Experiment::begin() {
   const auto start = start_line();
   dependencies_.json.write(start);
   if (dashboard != nullptr) show(start);
+  take_load_steps(start_);
   fleet_->start();
 }
 
@@ -516,7 +519,7 @@ void Experiment::carry_out(const TimedAction& step) {
   }
   load_ = step.action.factor;
   set_load();
-  recorder_->set_load(Clock::now(), load_, workload_);
+  recorder_->set_load(Clock::now(), load_ * planned_load_, workload_);
   record_action(step.announcement, what_lasts(step.action));
 }
 
@@ -559,7 +562,16 @@ void Experiment::take_answers() {
 }
 
 void Experiment::set_load() {
-  fleet_->set_load(load_ * (recorder_->in_outage() ? load_factor(outage_) : 1));
+  const double planned = workload_.plan.has_times() ? 1 : planned_load_;
+  fleet_->set_load(load_ * planned * (recorder_->in_outage() ? load_factor(outage_) : 1));
+}
+
+void Experiment::take_load_steps(TimePoint now) {
+  for (; now >= next_load_step(); load_steps_ = load_steps_.subspan(1)) {
+    planned_load_ = load_steps_.front().load;
+    recorder_->set_load(now, load_ * planned_load_, workload_);
+    set_load();
+  }
 }
 
 void Experiment::take_commands() {
@@ -616,6 +628,7 @@ void Experiment::finish() {
        .clients = workload_.clients,
        .processes = sharing_processes(workload_),
        .arrival_rate = arrival_rate(workload_),
+       .arrivals = workload_.plan.unless_constant(),
        .arrival_lag = fleet_->is_open() ? std::optional(totals.arrival_lag) : std::nullopt,
        .seed = seed_,
        .elapsed = now - start_,

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,8 @@ class Experiment {
   void outage_has_begun(Duration length, TimePoint until);
   void outage_is_over();
   void set_load();
+  // Takes the steps of the file of rates that are due.
+  void take_load_steps(TimePoint now);
   void take_commands();
   void handle(const FreezeCommand& command);
   void handle(const WakeCommand& command);
@@ -135,6 +138,9 @@ class Experiment {
   void notice(const std::string& text);
   bool outage_never_began() const;
   TimePoint next_action() const;
+  TimePoint next_load_step() const {
+    return load_steps_.empty() ? TimePoint::max() : saturating_add(start_, load_steps_.front().t);
+  }
   void report_dropped_arrivals();
   // Reports how the outage's commands ended. Waits at most `patience` for those that still run.
   void report_commands(Duration patience = Duration::zero());
@@ -168,9 +174,11 @@ class Experiment {
   std::size_t failed_orders_ = 0;
   const std::vector<TimedAction> actions_;
   std::size_t actions_done_ = 0;
-  double load_ = 1;                     // as actions have set it
-  double most_before_ = 0;              // concurrency before the outage
-  std::shared_ptr<CalledHosts> hosts_;  // null if there is one
+  double load_ = 1;                            // as actions have set it
+  double planned_load_ = 1;                    // of the file of rates
+  std::span<const ArrivalStep> load_steps_{};  // that are to come
+  double most_before_ = 0;                     // concurrency before the outage
+  std::shared_ptr<CalledHosts> hosts_;         // null if there is one
   TimePoint hosts_report_at_ = TimePoint::max();
   std::shared_ptr<Fleet> fleet_;
   std::uint64_t dropped_reported_ = 0;  // arrivals

@@ -167,7 +167,7 @@ void Fleet::run_worker(std::uint64_t index) {
 }
 
 void Fleet::run_arrivals() {
-  OpenArrivals arrivals(seed_, options_.rate);
+  OpenArrivals arrivals = open_arrivals(options_, seed_);
   // Each gap starts when the last arrival was due, not when it began, so that delays do not add up.
   auto due = waits_.wait_at_load(Clock::now(), arrivals.next_gap());
   for (std::uint64_t number = 0; due; ++number) {

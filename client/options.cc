@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/calls/request_runner.h"
+#include "common/os/foreign_file.h"
 #include "model/graph/topology.h"
 
 namespace retrystorm {
@@ -170,6 +171,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       "verdict, which then knows a queue that empties; when not given, /status on the port "
       "above that of --url, but only on 127.0.0.1 or ::1");
 
+  read_arrivals = read_foreign_file;
   add_workload_options(app, options.workload);
   // Nothing here starts hosts or probes them.
   OptionList all_of_hosts, of_lives, of_hosts;
@@ -205,8 +207,8 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   }
   UnusedOptions unused = unused_options(workload, typed);
   unused.merge(unused_options(options.hosts, typed));
-  if (options.workload.arrivals == Arrivals::kJob) {
-    find_unused_load(unused, options.timeline, "with --arrivals=job");
+  if (const std::string why = why_load_is_fixed(options.workload); !why.empty()) {
+    find_unused_load(unused, options.timeline, why);
   }
   find_unused_disturbances(unused, options.timeline, options.outage_at.has_value());
   find_unused_of_reconnects(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace retrystorm {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 // Estimates how many waits there are at a time.
 std::size_t expected_waits(const WorkloadOptions& workload, Duration length) {
   return workload.arrivals == Arrivals::kOpen
-             ? static_cast<std::size_t>(workload.rate * to_seconds(length))
+             ? static_cast<std::size_t>(arrival_rate(workload) * to_seconds(length))
              : workload.clients;
 }
 
@@ -23,7 +24,7 @@ Clients::Clients(const Scenario& scenario, const WorkloadOptions& workload, std:
       load_changes_(std::any_of(scenario.changes.begin(), scenario.changes.end(),
                                 [](const Change& each) { return each.load != 1; })),
       calls_(workload, seed, end_, expected_waits(workload, scenario.length), *this, trace),
-      open_arrivals_(seed, workload.rate) {
+      open_arrivals_(open_arrivals(workload, seed)) {
   if (kind_ != Arrivals::kJob) return;
   job_.emplace(workload.job, count_);
   calls_.report_waits();
@@ -32,7 +33,7 @@ Clients::Clients(const Scenario& scenario, const WorkloadOptions& workload, std:
 void Clients::start(Target& server) {
   calls_.send_to(server);
   if (kind_ == Arrivals::kOpen) {
-    next_arrival_ = TimePoint{} + open_arrivals_.next_gap();
+    next_arrival_ = saturating_add(TimePoint{}, open_arrivals_.next_gap());
     return;
   }
   if (kind_ == Arrivals::kJob) {
@@ -99,9 +100,12 @@ void Clients::begin_later(TimePoint now, std::uint32_t slot, Duration wait, Dura
 void Clients::set_load(TimePoint now, double load) {
   if (load == load_) return;
   const double ratio = load_ / load;  // new times / old times
-  load_ = load;
+  const double before = std::exchange(load_, load);
   if (kind_ == Arrivals::kOpen) {
-    next_arrival_ = saturating_add(now, scale(next_arrival_ - now, ratio));
+    // Poisson arrivals have no memory: after a time without load the next one is as far away as after any other.
+    const Duration left = before == 0 ? scale(open_arrivals_.next_gap(), 1 / load)
+                                      : scale(next_arrival_ - now, ratio);
+    next_arrival_ = load == 0 ? TimePoint::max() : saturating_add(now, left);
     return;
   }
   std::vector<WaitCalendar::Wait> waits = calls_.take_beginnings();

@@ -31,7 +31,7 @@ class Clients final : public CallOwner {
   void start(Target& server);
 
   // From now on the clients offer `load` times the configured load, > 0: think times are divided by
-  // it, and arrival rates multiplied.
+  // it, and arrival rates multiplied. Open arrivals may be without load.
   void set_load(TimePoint now, double load);
 
   // With open arrivals: when the next request arrives. With a job: when the next worker starts, or

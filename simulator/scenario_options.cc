@@ -7,12 +7,18 @@
 #include <string>
 #include <utility>
 
+#include "common/os/foreign_file.h"
 #include "model/run/recovery.h"
 #include "simulator/calls.h"
 #include "simulator/graph/topology_options.h"
 
 namespace retrystorm {
 namespace {
+
+[[maybe_unused]] const bool kReadsArrivals = [] {
+  read_arrivals = read_foreign_file;
+  return true;
+}();
 
 std::size_t scaled(std::size_t count, double scale) {
   return static_cast<std::size_t>(std::llround(static_cast<double>(count) * scale));
@@ -54,6 +60,7 @@ WorkloadOptions scaled(WorkloadOptions workload, double scale) {
   }
   workload.clients = std::max<std::size_t>(scaled(workload.clients, scale), 1);
   workload.rate *= scale;
+  workload.plan.rate *= scale;
   return workload;
 }
 
@@ -218,8 +225,10 @@ void find_unused_after_end(UnusedOptions& unused, const ScenarioOptions& scenari
 ScenarioOptions::Outage ScenarioOptions::outage() const {
   constexpr Duration kAtOnce = std::chrono::seconds(1), kUsual = std::chrono::seconds(20);
   const bool job = workload.arrivals == Arrivals::kJob;
+  const bool has_usual = !job && !workload.plan.periodic();
   const Duration usual = loses_connections(timeline.outage) ? kAtOnce : kUsual;
-  Outage outage{timeline.outage, outage_at, outage_for.value_or(job ? Duration::zero() : usual)};
+  Outage outage{timeline.outage, outage_at,
+                outage_for.value_or(has_usual ? usual : Duration::zero())};
   const bool given = outage_for ? *outage_for > Duration::zero()
                                 : timeline.outage != Disturbance() ||
                                       outage_at != ScenarioOptions().outage_at ||
@@ -310,10 +319,16 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& asked) {
   if (scenario.workload.arrivals == Arrivals::kJob) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
                                  {"observe"});
-    find_unused_load(unused, scenario.timeline, "with --arrivals=job");
   } else {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=job",
                                  {"time-limit"});
+  }
+  if (const std::string why = why_load_is_fixed(scenario.workload); !why.empty()) {
+    find_unused_load(unused, scenario.timeline, why);
+  }
+  if (scenario.workload.plan.file && scenario.workload.plan.has_times()) {
+    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(),
+                                 why_load_is_fixed(scenario.workload), {"scale"});
   }
   const auto outage = scenario.outage();
   const bool has_outage = outage.length > Duration::zero();
@@ -439,7 +454,7 @@ double memory_needed(const Scenario& scenario) {
   constexpr double kConnection = 32;  // its place in the service queue
   const double seconds = to_seconds(scenario.length);
   const auto clients_in = [seconds](const WorkloadOptions& workload) {
-    return workload.arrivals == Arrivals::kOpen ? workload.rate * seconds
+    return workload.arrivals == Arrivals::kOpen ? arrival_rate(workload) * seconds
                                                 : static_cast<double>(workload.clients);
   };
   double clients = clients_in(scenario.workload);

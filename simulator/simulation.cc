@@ -61,6 +61,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
              : graph_    ? graph_->front_callers().as_one()
                          : static_cast<Caller&>(clients_.calls()),
              clients_.calls(), trace()),
+      load_steps_(scenario_.workload.plan.steps()),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)),
       hosts_report_at_(hosts_.many() && !observers.run.empty()
@@ -252,6 +253,7 @@ void Simulation::add_clients(TimePoint now, Summary& summary) {
       summary.clients += workload.clients;
     }
     summary.arrival_rate += arrival_rate(workload);
+    summary.arrivals = workload.plan.unless_constant();
     summary.processes += sharing_processes(workload);
     summary.paced |= workload.retry.pacer.on;
     const Calls& made = clients.calls();
@@ -272,8 +274,8 @@ void Simulation::add_clients(TimePoint now, Summary& summary) {
 
 TimePoint Simulation::next_control() const {
   const TimePoint graph = graph_ ? graph_->next_interval() : kNever;
-  return std::min(
-      {recorder_.next_tick(), server_report_at_, hosts_report_at_, next_change(), graph, end_});
+  return std::min({recorder_.next_tick(), server_report_at_, hosts_report_at_, next_change(),
+                   next_load_step(), graph, end_});
 }
 
 void Simulation::control(TimePoint now) {
@@ -292,6 +294,12 @@ void Simulation::control(TimePoint now) {
     hosts_report_at_ = saturating_add(hosts_report_at_, scenario_.report_interval);
   }
   if (now >= server_report_at_) report_server(now);
+  while (now >= next_load_step()) {
+    planned_load_ = load_steps_.front().load;
+    load_steps_ = load_steps_.subspan(1);
+    recorder_.set_load(now, load_beside_ * planned_load_, scenario_.workload);
+    set_load(now);
+  }
   while (now >= next_change()) apply(now, scenario_.changes[changes_done_++]);
   control_at_ = next_control();
 }
@@ -320,6 +328,11 @@ TimePoint Simulation::next_change() const {
              : kNever;
 }
 
+void Simulation::set_load(TimePoint now) {
+  const double planned = scenario_.workload.plan.has_times() ? 1 : planned_load_;
+  for_all_clients([&](Clients& each) { each.set_load(now, load_ * planned); });
+}
+
 void Simulation::apply(TimePoint now, const Change& change) {
   using Kind = Change::Kind;
   if (change.kind == Kind::kOutageBegins) {
@@ -339,7 +352,9 @@ void Simulation::apply(TimePoint now, const Change& change) {
   if (change.kind == Kind::kAction) recorder_.action(now, change.announcement, change.leaves);
   if (change.kind == Kind::kFaultBegins) recorder_.fault_begins(now, change.announcement);
   if (change.kind == Kind::kFaultEnds) recorder_.fault_ends(now, change.announcement);
-  recorder_.set_load(now, change.load_beside, scenario_.workload);
+  load_ = change.load;
+  load_beside_ = change.load_beside;
+  recorder_.set_load(now, load_beside_ * planned_load_, scenario_.workload);
   const bool begins = change.kind == Kind::kOutageBegins || change.kind == Kind::kFaultBegins;
   const bool ends = change.kind == Kind::kOutageEnds || change.kind == Kind::kFaultEnds;
   if (begins) begin(now, change);
@@ -348,7 +363,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
   } else {
     hosts_.configure(now, change.service, change.service_beside);
   }
-  for_all_clients([&](Clients& each) { each.set_load(now, change.load); });
+  set_load(now);
   if (change.restart) {
     graph_ ? graph_->server(change.node).restart(now) : hosts_.restart(now, *change.restart);
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +82,11 @@ class Simulation {
   std::vector<AttemptPlaces> places();
   void report_server(TimePoint now);
   TimePoint next_change() const;
+  TimePoint next_load_step() const {
+    return load_steps_.empty() ? EventLoop::kNever : TimePoint{} + load_steps_.front().t;
+  }
+  // The load of the last change and of the file of rates, on the clients.
+  void set_load(TimePoint now);
   // Calls `use(server, hit)` for each host of the service; `hit`: is it one that the outage hits?
   template <typename Use>
   void for_hosts(TimePoint now, std::size_t node, const Use& use) {
@@ -105,6 +111,8 @@ class Simulation {
   std::map<std::pair<std::size_t, Disturbance::Kind>, int> under_way_;  // disturbances of a service
 
   std::size_t changes_done_ = 0;
+  std::span<const ArrivalStep> load_steps_;  // that are to come
+  double planned_load_ = 1, load_ = 1, load_beside_ = 1;
   TimePoint control_at_{};  // when the next report, change or end is due
   RunRecorder recorder_;
   TimePoint server_report_at_, server_reported_at_{};

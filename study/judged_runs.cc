@@ -188,7 +188,7 @@ std::optional<Statement> held_back(const Scenario& scenario) {
       look_ahead(OutlookInput{.workload = scenario.workload, .service = scenario.service});
   const double pools = ahead.connections ? ahead.connections->through : kUnlimited;
   const bool by_pools = pools < ahead.client_rate;
-  const double through = std::min(pools, ahead.client_rate), load = scenario.workload.rate;
+  const double through = std::min(pools, ahead.client_rate), load = arrival_rate(scenario.workload);
   if (load <= through) return std::nullopt;
   return Statement{"claim-held-back",
                    {{"load", load},

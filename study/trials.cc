@@ -167,7 +167,8 @@ std::vector<Trial> load(const AskedRow& asked) {
   constexpr double kMore = 1.1;
   const WorkloadOptions& workload = asked.options.workload;
   if (!has_outage(asked) || !is_one(asked) || is_job(asked)) return {};
-  if (!is_open(asked)) {
+  if (workload.plan.file) return {};
+  if (!is_open(asked) || workload.plan.periodic()) {
     const auto clients = std::llround(static_cast<double>(workload.clients) * kMore);
     return {estimate(with(asked, {{"clients", std::to_string(clients)}}, {"if-load", {}}))};
   }
@@ -181,7 +182,7 @@ std::vector<Trial> load(const AskedRow& asked) {
 std::vector<Trial> capacity(const AskedRow& asked) {
   const WorkloadOptions& workload = asked.options.workload;
   const bool is_too_little = has_workers(asked) && is_open(asked) &&
-                             workload.rate >= 0.9 * capacity_of(asked.options.service);
+                             arrival_rate(workload) >= 0.9 * capacity_of(asked.options.service);
   if (!has_outage(asked) || !is_one(asked) || is_job(asked) || is_too_little) return {};
   return {with(asked, {{"capacity", "0s 0.9"}}, {"if-capacity", {}})};
 }
@@ -255,8 +256,8 @@ std::vector<Trial> outages(const AskedRow& asked) {
 // counted by the backlog.
 std::optional<Trial> opened_by_a_peak(const AskedRow& asked) {
   const WorkloadOptions& workload = asked.options.workload;
-  if (workload.connections.multiplexed() || !is_open(asked) || !is_frozen(asked) ||
-      !comes_back(asked)) {
+  if (workload.connections.multiplexed() || !is_open(asked) || workload.plan.on() ||
+      !is_frozen(asked) || !comes_back(asked)) {
     return std::nullopt;
   }
   const Outlook ahead = look_ahead(asked.options);

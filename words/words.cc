@@ -805,6 +805,8 @@ constexpr Row kRows[] = {
     Row{"may-go-on", "or the outage goes on: did --outage-end reach what answers?"},
     Row{"may-go-on-failed", "the outage may go on: --outage-end failed"},
     Row{"queue-unknown", "whether its queue empties is not known here (--server-status)"},
+    Row{"uneven-arrivals",
+        "windows of 5 s in which nothing arrives say nothing about the service: see the lines"},
     Row{"see-reconnect", "the line reconnect tells when all clients are back"},
     Row{"unfelt-commands",
         "the outage was not felt, the service answered all through it as before: did --outage-begin "

@@ -132,7 +132,7 @@ std::optional<TimePoint> ClientWaits::wait_at_load(TimePoint from, Duration time
     if (stopping_) return std::nullopt;
     const TimePoint now = Clock::now();
     if (now >= due) return due;  // it was over before the load changed: this thread woke late
-    time -= scale(now - from, load);
+    time = std::max(time - scale(now - from, load), Duration::zero());
     from = now;
   }
 }

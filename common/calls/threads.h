@@ -117,7 +117,7 @@ class ClientWaits {
   // or longer when the load changes. Returns when it was over, or nothing if the run has stopped.
   std::optional<TimePoint> wait_at_load(TimePoint from, Duration time);
 
-  // From now on, time in `wait_at_load` passes `load` times as fast. `load` is > 0.
+  // From now on, time in `wait_at_load` passes `load` times as fast. `load` is >= 0.
   void set_load(double load);
   // Ends all waits.
   void stop();

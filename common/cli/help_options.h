@@ -43,6 +43,7 @@ inline constexpr auto kOfFiles = std::to_array<std::string_view>({"exponential-b
                                                                   "csv",
                                                                   "markdown",
                                                                   "time-limit",
+                                                                  "splay",
                                                                   "scale",
                                                                   "picker",
                                                                   "eject",

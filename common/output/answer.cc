@@ -362,7 +362,8 @@ void AnswerReport::on_summary(const Summary& summary) {
   // A job's rate falls as it ends.
   const bool announced =
       !curve().outages.empty() || (!is_client_ && summary.recovery.verdict != Verdict::kNoOutage);
-  auto seen = announced || summary.job ? std::nullopt : seen_in(curve());
+  const bool comparable = !announced && !summary.job && summary.arrivals.empty();
+  auto seen = comparable ? seen_in(curve()) : std::nullopt;
   if (seen && seen->tone == Tone::kGood && summary.counts.success_share() < kNearlyAll) {
     seen->tone = Tone::kDoubt;
   }

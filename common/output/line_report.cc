@@ -126,14 +126,14 @@ std::string figures_text(const Summary& summary, const Style& style) {
     }
   }
 
-  std::string text =
-      fitted("",
-             words_of({"figures-title",
-                       {{"title", summary.title},
-                        {"callers", callers_text(summary.clients, summary.arrival_rate)},
-                        {"seed", std::to_string(summary.seed)},
-                        {"time", summary.elapsed}}}),
-             style);
+  std::string text = fitted(
+      "",
+      words_of({"figures-title",
+                {{"title", summary.title},
+                 {"callers", callers_text(summary.clients, summary.arrival_rate, summary.arrivals)},
+                 {"seed", std::to_string(summary.seed)},
+                 {"time", summary.elapsed}}}),
+      style);
   constexpr std::size_t kName = 28, kValue = 16;
   const auto put = [&text](const std::string& cell, std::size_t width) {
     text += cell + std::string(width - std::min(columns_of(cell), width), ' ');

@@ -62,7 +62,8 @@ nlohmann::ordered_json by_reason(const Value& value) {
 
 }  // namespace
 
-std::string callers_text(std::size_t clients, double arrival_rate) {
+std::string callers_text(std::size_t clients, double arrival_rate, const std::string& plan) {
+  if (!plan.empty()) return "arrivals=" + plan;
   return arrival_rate > 0 ? format("%g requests a second", arrival_rate)
                           : std::to_string(clients) + " clients";
 }

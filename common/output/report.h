@@ -98,8 +98,8 @@ nlohmann::ordered_json errors_json(const Counts& counts);
 // Requests given up, by reason.
 nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts);
 
-// The source of the requests: "1000 clients", or "100 requests a second" if `arrival_rate` is not 0.
-std::string callers_text(std::size_t clients, double arrival_rate);
+// The source of the requests: "1000 clients", or if `arrival_rate` is not 0 "100 requests a second", or the plan's text.
+std::string callers_text(std::size_t clients, double arrival_rate, const std::string& plan = "");
 
 nlohmann::ordered_json summary_json(const Summary& summary);
 

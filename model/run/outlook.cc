@@ -45,7 +45,7 @@ std::vector<Duration> first_waits(const RetrySettings& retry) {
 double requests_wanted(const WorkloadOptions& workload, Duration answer) {
   const Duration round = saturating_add(workload.mean_think_time(), answer);
   const double wanted = workload.arrivals == Arrivals::kOpen
-                            ? workload.rate
+                            ? arrival_rate(workload)
                             : static_cast<double>(workload.clients) / to_seconds(round);
   return std::min(wanted, client_rate_of(workload));
 }
@@ -453,6 +453,7 @@ std::optional<std::size_t> advised_queue_length(const Outlook& outlook) {
 
 void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& asked) {
   const WorkloadOptions defaults;
+  if (asked.plan.on()) return;  // they are refused there
   input.clients_given = asked.clients != defaults.clients;
   // Waits may start from the think time.
   input.think_time_given = asked.think_time != defaults.think_time &&

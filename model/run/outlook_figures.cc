@@ -115,7 +115,9 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
       {curve, "service"},
       // Where a limit decides, agents call as often as calls are short.
       {curve && limited && closed, "base-delay"},
-      {outlook.open(), "rate"},
+      {outlook.open() && !workload.plan.on(), "rate"},
+      {workload.plan.on(), "arrivals"},
+      {workload.plan.periodic(), "clients,splay"},
       {closed, "arrivals,clients,lambda"},
       {true, "timeout"},
       {outage && !restart, "outage,outage-for"},

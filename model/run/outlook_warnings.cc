@@ -215,7 +215,7 @@ void warn_of_hammering(Outlook& outlook) {
 
 Statements warnings_of_limited_calls(const Outlook& outlook) {
   Statements all;
-  const double rate = outlook.input.workload.rate;
+  const double rate = arrival_rate(outlook.input.workload);
   if (outlook.open() && outlook.client_rate < rate) {
     all.push_back({"client-rate-below-load", {{"load", rate}, {"through", outlook.client_rate}}});
   }

@@ -302,14 +302,16 @@ void RecoveryTracker::begin_phase(Phase phase, TimePoint now, const Counts& tota
 }
 
 void RecoveryTracker::pass(TimePoint now) {
+  const bool counts = phase_ != Phase::kDuring && load_since_ > start_ && now > load_since_;
+  if (load_ == 0 && counts) uneven_ = true;
   expected_ += scale(now - load_since_, load_factor());
   load_since_ = now;
 }
 
 double RecoveryTracker::load_factor() const {
   const double factor = load_ / load_at_outage_;
+  if (!thinking_) return phase_ == Phase::kBefore ? load_ : factor;
   if (phase_ == Phase::kBefore || factor == 1) return 1;
-  if (!thinking_) return factor;
   const double share = std::min(*thinking_ / load_at_outage_ * baseline().rates().ok, 1.0);
   return 1 / (1 - share + share / factor);
 }
@@ -363,7 +365,13 @@ Statement RecoveryTracker::with(Statement statement, const Disturbed& what) cons
 }
 
 void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals) {
-  if (phase_ == Phase::kBefore) load_at_outage_ = load_;
+  if (phase_ == Phase::kBefore) {
+    // The mean, where rates change all the time; that of one load is rounded.
+    const double mean = load_in(baseline());
+    const bool varies = !calm_windows().empty() && std::abs(mean - load_) > 1e-6 * load_;
+    load_at_outage_ = varies ? mean : load_;
+    if (load_at_outage_ == 0) load_at_outage_ = 1;
+  }
   in_force_.clear();
   less_.reset();
   during_.clear();
@@ -417,6 +425,10 @@ class RecoveryTracker::Judge {
   Recovery judge() {
     result_.verdict = Verdict::kUndecided;
     measure_errors();
+    if (run_.uneven_) {
+      result_.causes = {{"uneven-arrivals", {}}};
+      return result_;
+    }
     if (lacks_baseline()) return result_;
     measure_recovery();
     if (lacks_evidence()) return result_;

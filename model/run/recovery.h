@@ -43,7 +43,8 @@
 //   and what was in force before the outage belongs to the baseline: it begins after the window with the last change
 //   before the outage. If no window is left, there is none. After a later change of the load, a window is compared
 //   with the baseline times the factor F; closed clients that think for a share s of their time offer
-//   1 / (1 - s + s / F) times as much.
+//   1 / (1 - s + s / F) times as much. Where the load changes without an action, as a file of rates says, F is the
+//   factor on its mean in the calm.
 // - Without an outage there is nothing to recover from. A run of fewer than three windows in which nothing is OK is
 //   "undecided". But the service may be down at the end: in
 //   each of the last three windows at most a tenth of the attempts are OK, and a tenth of the OK/s
@@ -165,6 +166,9 @@ class RecoveryTracker {
   void outage_begins(TimePoint now, const Counts& totals);
   void outage_ends(TimePoint now, const Counts& totals);
 
+  // There are windows in which nothing arrives, so that they say nothing about the service: there is no verdict.
+  void note_uneven_arrivals() { uneven_ = true; }
+
   // Something else was changed on purpose, so that the end of the outage does not mend everything.
   void note_change() { changed_ = true; }
 
@@ -225,7 +229,7 @@ class RecoveryTracker {
   std::vector<Window> before_, during_, after_;
   std::size_t calm_from_ = 0;  // the first window before the outage without a change in it or later
   Disturbed last_before_{};    // the last change before the outage
-  bool changed_ = false;
+  bool changed_ = false, uneven_ = false;
   std::vector<Disturbed> disturbances_;
   std::vector<std::size_t> in_force_;        // of them, begun since the outage began
   std::optional<std::size_t> less_;          // of these, the capacity

@@ -52,6 +52,7 @@ struct Summary {
   std::size_t clients = 0;
   std::size_t processes = 0;                // see `sharing_processes`
   double arrival_rate = 0;                  // requests per second, for open arrivals; otherwise 0
+  std::string arrivals{};                   // the text of their plan; empty: always at that rate
   std::optional<ArrivalLag> arrival_lag{};  // of an engine with threads
   std::uint64_t seed = 0;
   Duration elapsed{0};

@@ -24,7 +24,7 @@ Duration hedge_delay(const OutlookInput& input) {
 Storm::Storm(const OutlookInput& input, const Outlook& ahead, const std::vector<Duration>& waits)
     : input_(&input),
       open_(input.workload.arrivals == Arrivals::kOpen),
-      callers_(open_ ? input.workload.rate : static_cast<double>(input.workload.clients)),
+      callers_(open_ ? arrival_rate(input.workload) : static_cast<double>(input.workload.clients)),
       think_(std::max(input.workload.mean_think_time(), input.turnaround)),
       waits_(waits),
       processes_(static_cast<double>(ahead.processes)),

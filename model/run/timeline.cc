@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/service/picker.h"
+
 namespace retrystorm {
 namespace {
 

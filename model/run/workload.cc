@@ -48,6 +48,11 @@ namespace {
 
 constexpr std::size_t kClientsPerProcess = 100;
 
+// Why an option has no effect.
+std::string with_plan(const ArrivalPlan& plan) {
+  return "with --arrivals=" + plan.text;
+}
+
 // Rounded up.
 std::size_t divided(std::size_t count, std::size_t by) {
   return (count + by - 1) / by;
@@ -136,6 +141,22 @@ void check_hedges(const WorkloadOptions& workload) {
 
 }  // namespace
 
+double arrival_rate(const WorkloadOptions& workload) {
+  if (workload.arrivals != Arrivals::kOpen) return 0;
+  const ArrivalPlan& plan = workload.plan;
+  if (!plan.on()) return workload.rate;
+  return plan.file ? plan.rate : static_cast<double>(workload.clients) / to_seconds(plan.period);
+}
+
+OpenArrivals open_arrivals(const WorkloadOptions& workload, std::uint64_t seed) {
+  return {seed, arrival_rate(workload), workload.plan, workload.clients, workload.splay};
+}
+
+std::string why_load_is_fixed(const WorkloadOptions& workload) {
+  if (workload.arrivals == Arrivals::kJob) return "with --arrivals=job";
+  return workload.plan.has_times() ? with_plan(workload.plan) : "";
+}
+
 std::size_t process_count(const WorkloadOptions& workload) {
   if (workload.processes) return *workload.processes;
   if (workload.arrivals == Arrivals::kOpen) return 1;
@@ -182,23 +203,41 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
       "arrivals", workload.arrivals,
       {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
       "whether clients think after each success, requests arrive at --rate whatever the server "
-      "does, or workers do the --tasks of a job; burst:N is N clients at once");
+      "does, or workers do the --tasks of a job; burst:N is N clients at once; file:PATH has lines "
+      "of 'seconds,rate' (Poisson) or 'seconds' (of each request); periodic:P is a request of each "
+      "client every P, whatever became of its last one, without an outage unless --outage-for is "
+      "given. Forecasts take a file's highest rate, and the mean of times");
   arrivals.basic = "Clients";
   arrivals.set = [&workload, name = std::move(arrivals.set)](std::string_view text) {
     constexpr std::string_view kBurst = "burst:";
-    if (!text.starts_with(kBurst)) return name(text);
+    if (workload.plan.on() && text == workload.plan.text) return;  // a pipe has it only once
+    if (!text.starts_with(kBurst)) {
+      ArrivalPlan plan = parse_plan(text);
+      name(plan.on() ? "open" : text);
+      workload.plan = std::move(plan);
+      return;
+    }
     const std::uint64_t count = parse_count(text.substr(kBurst.size()), 1, 1'000'000'000);
     if (workload.clients != WorkloadOptions().clients && workload.clients != count) {
       throw std::invalid_argument(std::string(text) + " sets --clients too: leave that out");
     }
     workload.arrivals = Arrivals::kJob;
+    workload.plan = {};
     workload.clients = count;
     workload.job = {.tasks = count, .calls = 1, .workers_start = Duration::zero()};
+  };
+  arrivals.get = [&workload, name = std::move(arrivals.get)] {
+    return workload.plan.on() ? workload.plan.text : name();
   };
   options
       .number("rate", workload.rate, "open arrivals: how many requests arrive a second (Poisson)",
               1e-3, 1e9, "requests/s")
       .basic = "Clients";
+  options
+      .duration(
+          "splay", workload.splay,
+          "periodic arrivals: within how long of each period the clients spread; 0s = all at once")
+      .with_range("1s", "1m");
   options
       .duration("lambda,think-time", workload.think_time,
                 "how long a client thinks after a success (mean, exponential)")
@@ -273,6 +312,13 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
   const bool job = workload.arrivals == Arrivals::kJob;
   add(!workload.has_timeout(), "with --timeout=none", {"pool-wait-counts"});
   add(workload.arrivals != Arrivals::kOpen, "without --arrivals=open", {"rate"});
+  add(!workload.plan.periodic(), "without --arrivals=periodic:P", {"splay"});
+  const std::string plan = with_plan(workload.plan);
+  add(workload.plan.on(), plan.c_str(), {"rate"});
+  add(workload.plan.file != nullptr, plan.c_str(), {"clients"});
+  if (workload.retry.backoff.from != BackoffFrom::kThinkTime) {
+    add(workload.plan.on(), plan.c_str(), {"lambda"});
+  }
   add(job, "with --arrivals=job", {"lambda"});
   add(!job, "without --arrivals=job", {"tasks", "calls", "workers-start"});
 }
@@ -284,6 +330,10 @@ void check(const WorkloadOptions& workload) {
       limit.retry_on == RetryOn{.statuses = {}, .timeout = true}) {
     throw std::invalid_argument(
         "--retry-on=timeout retries nothing with --timeout=none: give a timeout, or --max-retries=0");
+  }
+  if (workload.plan.periodic() && workload.splay > workload.plan.period) {
+    throw std::invalid_argument("--splay=" + format_duration(workload.splay) +
+                                " is longer than the period of --arrivals=" + workload.plan.text);
   }
   check(workload.connections, workload.timeout);
   check_hedges(workload);

@@ -1,4 +1,4 @@
-// The clients of a run: their number, load, patience and retries; jobs, open arrivals, and the options that imply a workload.
+// The clients of a run: their number, load, patience and retries; jobs, and the options that imply a workload.
 #pragma once
 
 #include <array>
@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,8 +13,8 @@
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
-#include "model/base/random.h"
 #include "model/retry/retry_settings.h"
+#include "model/run/arrivals.h"
 #include "model/run/connections.h"
 #include "model/run/disturbance.h"
 
@@ -79,35 +78,19 @@ class Job {
   std::vector<std::uint64_t> calls_left_;  // of each worker's current task
 };
 
-// The times between arrivals. They have a separate random stream, independent of the requests. The
-// n-th request to arrive (from 0) draws from `ClientRandom(seed, n)`. Not thread-safe.
-class OpenArrivals {
- public:
-  // `rate` > 0: mean requests per second.
-  OpenArrivals(std::uint64_t seed, double rate)
-      : random_(seed, kStream), mean_(from_seconds(1 / rate)) {}
-
-  // The time until the next arrival, counted from the last one, or from the start of the run.
-  Duration next_gap() { return random_.exponential(mean_); }
-
- private:
-  static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 1;
-
-  ClientRandom random_;
-  Duration mean_;
-};
-
 // Where requests come from.
 enum class Arrivals {
   kClosed,  // each client thinks after each answer, as in the article
-  kOpen,    // requests arrive at Poisson times, independent of earlier ones
+  kOpen,    // requests arrive independent of earlier ones, at Poisson times or as a plan says
   kJob,     // workers start, do their tasks call by call, and leave
 };
 
 struct WorkloadOptions {
   Arrivals arrivals = Arrivals::kClosed;
   std::size_t clients = 1000;
-  double rate = 100;  // open: requests per second
+  double rate = 100;   // open, without a plan: requests per second
+  ArrivalPlan plan{};  // open
+  Duration splay{0};   // of a periodic plan
   JobSettings job{};
   Duration think_time = std::chrono::seconds(10);  // mean
   Duration timeout = std::chrono::seconds(2);      // of an attempt; `Duration::max()`: none
@@ -127,10 +110,14 @@ struct WorkloadOptions {
   }
 };
 
-// Requests per second for open arrivals, 0 otherwise.
-inline double arrival_rate(const WorkloadOptions& workload) {
-  return workload.arrivals == Arrivals::kOpen ? workload.rate : 0;
-}
+// Requests per second for open arrivals, 0 otherwise: the highest rate of a file, the mean of times.
+double arrival_rate(const WorkloadOptions& workload);
+
+// The open arrivals of these clients. `rate`, as above, is positive there.
+OpenArrivals open_arrivals(const WorkloadOptions& workload, std::uint64_t seed);
+
+// Why these clients cannot offer more or less load: "with --arrivals=job". Empty if they can.
+std::string why_load_is_fixed(const WorkloadOptions& workload);
 
 // The number of processes. A process is a program that sends requests, such as a replica of the
 // calling service: its clients share what a process has, a retry budget, gates and connections. The clients of a

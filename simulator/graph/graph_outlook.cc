@@ -57,7 +57,10 @@ EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double
   const GraphNode& node = topology.nodes[edge.to];
   const bool clients = edge.from == GraphEdge::kClients;
   OutlookInput input{.workload = edge.caller, .service = node.service};
-  if (!clients) input.workload.rate = wanted;
+  if (!clients) {
+    input.workload.plan = {};
+    input.workload.rate = wanted;
+  }
   // Its callers see its own time and that of those behind it.
   if (!node.calls.empty()) {
     WorkerSettings& workers = input.service->workers;
@@ -143,7 +146,7 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load,
     const WorkloadOptions& clients = edge.caller;
     const double wanted =
         std::min(clients.arrivals == Arrivals::kOpen
-                     ? clients.rate
+                     ? arrival_rate(clients)
                      : static_cast<double>(clients.clients) / to_seconds(clients.mean_think_time()),
                  load);
     const EdgeOutlook calls = look(edge, wanted);

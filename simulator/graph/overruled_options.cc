@@ -53,7 +53,9 @@ std::string set_by(const std::vector<std::string>& services) {
 UnusedOptions unused_by(const WorkloadOptions& caller) {
   UnusedOptions unused = unused_options(caller);
   if (caller.arrivals != Arrivals::kOpen) return unused;
-  unused.emplace("clients", "clients has no effect with --arrivals=open");
+  if (!caller.plan.periodic()) {
+    unused.emplace("clients", "clients has no effect with --arrivals=open");
+  }
   if (caller.retry.backoff.from != BackoffFrom::kThinkTime) {
     unused.emplace("lambda", "lambda has no effect with --arrivals=open");
   }

@@ -148,9 +148,9 @@ GraphEdge read_clients(const TopologySection& section, GraphEdge edge) {
                              [&](const auto& each) { return list.find(each.name) == option; });
         },
         [&list](const std::string& target, const std::string& value) { list.set(target, value); });
-    if (edge.caller.arrivals == Arrivals::kJob) {
+    if (edge.caller.arrivals == Arrivals::kJob || edge.caller.plan.on()) {
       throw std::invalid_argument(
-          "clients of several kinds have no job: --arrivals=closed or open");
+          "clients of several kinds have no job, file or period: --arrivals=closed or open");
     }
     check(edge.caller);
   });

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
+#include <fstream>
 #include <regex>
 #include <string>
 
@@ -42,6 +44,32 @@ TEST(ClientRun, KeepsItsConnections) {
     EXPECT_EQ(interval["connections"]["opened"], processes);
     EXPECT_EQ(interval["connections"]["open"], processes);
   }
+}
+
+// As in the simulator: the times are exact, the rates Poisson's.
+TEST(ClientRun, SendsWhatAFileSays) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  const auto requests_of = [&](const std::string& arrivals, const Arguments& more = {}) {
+    const auto all = json_lines_of(RETRYSTORM_CLIENT,
+                                   Arguments{"--url", server.url(), "--duration=2s", "--seed=1",
+                                             "--report-interval=1s", "--arrivals=" + arrivals} +
+                                       more);
+    std::vector<long> in_each_second;
+    for (const auto& each : all) {
+      if (each["type"] == "interval") {
+        in_each_second.push_back(std::lround(each["requests"].get<double>()));
+      }
+    }
+    return in_each_second;
+  };
+  std::ofstream(dir.file("times")) << "0.1\n0.1\n0.5\n1.2\n60\n";
+  EXPECT_EQ(requests_of("file:" + dir.file("times")), (std::vector{3L, 1L}));
+  std::ofstream(dir.file("rates")) << "0,0\n1.1,200\n";
+  const auto counts = requests_of("file:" + dir.file("rates"));
+  EXPECT_EQ(counts.front(), 0);
+  EXPECT_NEAR(static_cast<double>(counts.back()), 180, 4 * 13.5);
+  EXPECT_EQ(requests_of("periodic:1100ms", {"--clients=30"}), (std::vector{30L, 30L}));
 }
 
 // What was never there was not tested: a minute is not waited for, and there is no summary.
