@@ -4,8 +4,8 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <limits>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "common/exit_code.h"
@@ -24,12 +24,13 @@
 namespace retrystorm {
 namespace {
 
-constexpr double kNear = 0.1;            // of the greater of both
-constexpr double kOfAttempts = 0.1;      // or, for rates, this share of that of the attempts
-constexpr double kMostOutside = 0.1;     // of the windows of a figure, for a model that holds
+constexpr double kNear = 0.1;         // of the greater of both
+constexpr double kOfAttempts = 0.1;   // or, for rates, this share of that of the attempts
+constexpr double kSpread = 3;         // or so many standard deviations of the runs
+constexpr double kMostOutside = 0.1;  // of the windows of a figure, for a model that holds
 constexpr std::size_t kLeastWindows = 6;
-constexpr std::size_t kLeastAnswers = 20;  // of a window whose times are compared
-constexpr double kExplains = 0.5;          // of the squared differences
+constexpr std::size_t kLeastTimes = 20;  // of a window whose times are compared
+constexpr double kExplains = 0.5;        // of the squared differences
 
 struct CompareOptions {
   std::string service, day, json;
@@ -68,7 +69,8 @@ struct Window {
 };
 
 struct Day {
-  NamedOptions clients;  // as they were
+  NamedOptions clients;         // as they were, as far as they are not those of their strategy
+  std::set<std::string> known;  // the options that the day has, whatever their values
   std::size_t hosts = 1;
   std::uint64_t seed = 1;
   Duration interval{}, length{};
@@ -90,7 +92,7 @@ std::string text_of(const nlohmann::json& value, std::string_view separator) {
 }
 
 // The options of the clients and of what happened to them, as far as they are not those of the strategy.
-NamedOptions clients_of(const nlohmann::json& start) {
+NamedOptions clients_of(const nlohmann::json& start, std::set<std::string>& known) {
   NamedOptions named;
   if (const auto strategy = start.find("strategy"); strategy != start.end()) {
     named["strategy"] = strategy->get<std::string>();
@@ -101,22 +103,32 @@ NamedOptions clients_of(const nlohmann::json& start) {
   declare_options(of_service, service);
   for (const Option& option : of_strategy.list.all()) {
     const auto value = start.find(underscored(option.name));
-    if (value == start.end() || value->is_null() || of_service.find(option.name) != nullptr) continue;
+    if (value == start.end() || value->is_null() || of_service.find(option.name) != nullptr)
+      continue;
+    known.insert(option.name);
     // What happened is in the lines that follow. Another form of an option says the same.
     if (option.name.starts_with("outage-") || option.name == "seed" || !option.same_as.empty()) {
       continue;
     }
     if (option.name == "outage" && *value == "command") continue;  // see `Day::doubts`
-    const std::string text = text_of(*value, std::string(option.separator == 0 ? 0 : 1, option.separator));
+    const std::string text =
+        text_of(*value, std::string(option.separator == 0 ? 0 : 1, option.separator));
     if (text != option.get()) named[option.name] = text;
   }
   return named;
 }
 
+double time_in(const nlohmann::json& line) {
+  constexpr double kLongest = 7 * 86'400;
+  const double t = line.at("t").get<double>();
+  if (!(t >= 0 && t <= kLongest)) throw BadFile("a time is not within a week");
+  return t;
+}
+
 Window window_of(const nlohmann::json& line, Duration interval) {
   Window window;
   // The real clock is some milliseconds late.
-  const double number = std::round(line.at("t").get<double>() / to_seconds(interval));
+  const double number = std::max(1.0, std::round(time_in(line) / to_seconds(interval)));
   window.end = scale(interval, number);
   window.begin = window.end - interval;
   window.attempts = line.at("attempts").get<double>();
@@ -125,12 +137,13 @@ Window window_of(const nlohmann::json& line, Duration interval) {
   }
   const auto latency = line.find("latency_ms");
   if (latency == line.end() || !latency->is_object() ||
-      *window.figures[0] * to_seconds(interval) < static_cast<double>(kLeastAnswers)) {
+      *window.figures[0] * to_seconds(interval) < static_cast<double>(kLeastTimes)) {
     return window;
   }
   for (std::size_t i = kRates; i < kFigures.size(); ++i) {
     const auto time = latency->find(std::string(kFigures[i]));
-    if (time != latency->end() && time->is_number()) window.figures[i] = time->get<double>() / 1'000;
+    if (time != latency->end() && time->is_number())
+      window.figures[i] = time->get<double>() / 1'000;
   }
   return window;
 }
@@ -150,9 +163,11 @@ Day read_day(const std::string& path) {
       if (type == "start") {
         // A simulated day is one, too.
         const std::string program = json.value("program", "");
-        if (program != "client" && program != "simulate") throw BadFile("it is not of client --json");
-        day.clients = clients_of(json);
-        day.interval = parse_duration(json.at("report_interval").get<std::string>());
+        if (program != "client" && program != "simulate")
+          throw BadFile("it is not of client --json");
+        day.clients = clients_of(json, day.known);
+        day.interval = parse_duration(json.at("report_interval").get<std::string>(),
+                                      std::chrono::milliseconds(1));
         day.seed = json.at("seed").get<std::uint64_t>();
         const auto url = json.find("url");
         if (url != json.end() && url->is_array()) day.hosts = url->size();
@@ -164,7 +179,7 @@ Day read_day(const std::string& path) {
         day.windows.push_back(window_of(json, day.interval));
         day.length = day.windows.back().end;
       } else if (type == "outage") {
-        const Duration t = from_seconds(json.at("t").get<double>());
+        const Duration t = from_seconds(time_in(json));
         if (json.at("event") == "stop") {
           day.outages.emplace_back(t, std::nullopt);
         } else if (!day.outages.empty()) {
@@ -175,6 +190,8 @@ Day read_day(const std::string& path) {
   } catch (const nlohmann::json::exception&) {
     throw UnreadableFile(printable(path) + ": a line of it is not of client --json");
   } catch (const BadFile& error) {
+    throw UnreadableFile(printable(path) + ": " + error.what());
+  } catch (const std::invalid_argument& error) {
     throw UnreadableFile(printable(path) + ": " + error.what());
   }
   if (!started || day.windows.empty()) {
@@ -226,10 +243,12 @@ std::vector<const Window*> full_windows(const Day& day) {
   return windows;
 }
 
-std::vector<WindowCompared> compare_with(const Day& day, const NamedOptions& service, std::size_t runs,
-                                    std::size_t threads) {
+std::vector<WindowCompared> compare_with(const Day& day, const NamedOptions& service,
+                                         std::size_t runs, std::size_t threads) {
   NamedOptions named = day.clients;
-  for (const auto& [name, value] : service) named.emplace(name, value);
+  for (const auto& [name, value] : service) {
+    if (!day.known.contains(name)) named.emplace(name, value);
+  }
   if (day.hosts > 1) named["replicas"] = std::to_string(day.hosts);
   ScenarioOptions options = scenario_of(named);
   options.outage_for = Duration::zero();
@@ -237,39 +256,46 @@ std::vector<WindowCompared> compare_with(const Day& day, const NamedOptions& ser
   if (!day.outages.empty()) {
     const auto& [begin, end] = day.outages.front();
     options.outage_at = begin;
-    options.outage_for = end.value_or(day.length) - begin;
-    options.observe = std::max(Duration(std::chrono::seconds(1)), day.length - end.value_or(day.length));
+    options.outage_for = std::max(Duration::zero(), end.value_or(day.length) - begin);
+    options.observe =
+        std::max(Duration(std::chrono::seconds(1)), day.length - end.value_or(day.length));
   } else {
     options.outage_at = Duration::zero();
   }
   options.report_interval = day.interval;
   const Scenario scenario = make_scenario(options, day.seed);
   std::vector<WindowRecorder> recorders(runs, WindowRecorder(day.interval));
-  Evaluator(threads_or_cores(threads)).run(scenario, seeds_from(day.seed, runs), [&](std::size_t run) {
-    return SimulationObservers{.run = {&recorders[run]}};
-  });
+  Evaluator(threads_or_cores(threads))
+      .run(scenario, seeds_from(day.seed, runs),
+           [&](std::size_t run) { return SimulationObservers{.run = {&recorders[run]}}; });
   std::vector<WindowCompared> all;
   for (const Window* const measured : full_windows(day)) {
     WindowCompared one{.measured = measured};
     for (std::size_t i = 0; i < kFigures.size(); ++i) {
       if (!measured->figures[i]) continue;
-      double sum = 0, count = 0, low = std::numeric_limits<double>::infinity(), high = 0;
+      double sum = 0, squares = 0, count = 0;
       for (const WindowRecorder& run : recorders) {
         for (const Window& each : run.windows()) {
-          if (std::chrono::abs(each.end - measured->end) > day.interval / 2 || !each.figures[i]) continue;
+          if (std::chrono::abs(each.end - measured->end) > day.interval / 2 || !each.figures[i])
+            continue;
           sum += *each.figures[i];
-          low = std::min(low, *each.figures[i]);
-          high = std::max(high, *each.figures[i]);
+          squares += *each.figures[i] * *each.figures[i];
           ++count;
         }
       }
       if (count == 0) continue;
-      WindowCompared::Figure figure{
-          .measured = *measured->figures[i], .mean = sum / count, .low = low, .high = high};
+      const double mean = sum / count;
+      // So far from the mean a run comes once in some hundred windows.
+      const double spread = kSpread * std::sqrt(std::max(0.0, squares / count - mean * mean));
+      WindowCompared::Figure figure{.measured = *measured->figures[i],
+                                    .mean = mean,
+                                    .low = std::max(0.0, mean - spread),
+                                    .high = mean + spread};
       double near = kNear * std::max(figure.measured, figure.mean);
       if (i < kRates) near = std::max(near, kOfAttempts * measured->attempts);
       const double off = std::fabs(figure.measured - figure.mean);
-      figure.inside = off <= near || (figure.measured >= low && figure.measured <= high);
+      figure.inside =
+          off <= near || (figure.measured >= figure.low && figure.measured <= figure.high);
       figure.difference = near > 0 ? off / near : 0;
       one.figures[i] = figure;
     }
@@ -306,9 +332,11 @@ std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions
       const std::size_t end = law.find(':', colon + 1);
       if (colon != law.npos && !law.starts_with("bimodal")) {
         const Duration time = parse_duration(law.substr(colon + 1, end - colon - 1));
-        all.emplace_back("service-time", law.substr(0, colon + 1) +
-                                             format_duration(from_seconds(to_digits(to_seconds(time) * factor, 3))) +
-                                             (end == law.npos ? "" : law.substr(end)));
+        all.emplace_back(
+            "service-time",
+            law.substr(0, colon + 1) +
+                format_duration(from_seconds(to_digits(to_seconds(time) * factor, 3))) +
+                (end == law.npos ? "" : law.substr(end)));
       }
     }
     const auto scaled = [&](const char* name) {
@@ -319,7 +347,8 @@ std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions
     scaled(workers ? "workers" : "k");
     if (!workers) scaled("limit");
     if (!workers && service.contains("base-delay")) {
-      all.emplace_back("base-delay", format_duration(scale(parse_duration(service.at("base-delay")), factor)));
+      all.emplace_back("base-delay",
+                       format_duration(scale(parse_duration(service.at("base-delay")), factor)));
     }
   }
   for (const char* backlog : {"5", "100", "128", "256", "511", "1024", "2048", "4096"}) {
@@ -382,26 +411,34 @@ int compare(const Invocation&, const CompareOptions& options) {
     day.outages = {{*options.outage_at, *options.outage_at + *options.outage_for}};
   }
   if (day.outages.size() > 1) {
-    throw std::invalid_argument(printable(options.day) + " has " + std::to_string(day.outages.size()) +
+    throw std::invalid_argument(printable(options.day) + " has " +
+                                std::to_string(day.outages.size()) +
                                 " outages: one can be compared");
   }
   const Style style = style_of(STDOUT_FILENO, options.look.color);
   const auto all = compare_with(day, service, options.runs, options.threads);
   std::size_t inside = 0;
-  std::array<std::size_t, kFigures.size()> off{};
+  std::array<std::size_t, kFigures.size()> off{}, has{};
   for (const WindowCompared& each : all) {
     bool holds = true;
     for (std::size_t i = 0; i < kFigures.size(); ++i) {
-      if (!each.figures[i] || each.figures[i]->inside) continue;
+      if (!each.figures[i]) continue;
+      ++has[i];
+      if (each.figures[i]->inside) continue;
       holds = false;
       ++off[i];
     }
     if (holds) ++inside;
   }
-  const auto count = static_cast<double>(all.size());
-  const std::size_t worst = static_cast<std::size_t>(std::max_element(off.begin(), off.end()) - off.begin());
+  const auto share_off = [&](std::size_t i) {
+    return has[i] == 0 ? 0 : static_cast<double>(off[i]) / static_cast<double>(has[i]);
+  };
+  std::size_t worst = 0;
+  for (std::size_t i = 1; i < kFigures.size(); ++i) {
+    if (share_off(i) > share_off(worst)) worst = i;
+  }
   const bool few = all.size() < kLeastWindows;
-  const bool holds = static_cast<double>(off[worst]) <= kMostOutside * count;
+  const bool holds = share_off(worst) <= kMostOutside;
   const Statement answer{few     ? "compare-few"
                          : holds ? "compare-holds"
                                  : "compare-off",
@@ -409,7 +446,8 @@ int compare(const Invocation&, const CompareOptions& options) {
                           counted("windows", all.size()),
                           counted("least", kLeastWindows),
                           {"figure", figure_words(std::string(kFigures[worst]))},
-                          counted("off", off[worst])}};
+                          counted("off", off[worst]),
+                          counted("of", has[worst])}};
   Statements findings = day.doubts;
   if (!few && !holds) {
     const double before = distance(all);
@@ -420,7 +458,8 @@ int compare(const Invocation&, const CompareOptions& options) {
       other[name] = value;
       double after = before;
       try {
-        after = distance(compare_with(day, other, std::max<std::size_t>(options.runs / 4, 1), options.threads));
+        after = distance(
+            compare_with(day, other, std::max<std::size_t>(options.runs / 4, 1), options.threads));
       } catch (const std::invalid_argument&) {  // does not go with the others
       }
       if (after < least) {
@@ -430,9 +469,9 @@ int compare(const Invocation&, const CompareOptions& options) {
     }
     const double explained = before > 0 ? 1 - least / before : 0;
     if (best && explained >= kExplains) {
-      findings.push_back({"compare-explained",
-                          {{"option", "--" + best->first + '=' + best->second},
-                           {"share", ShareOf{explained}}}});
+      findings.push_back(
+          {"compare-explained",
+           {{"option", "--" + best->first + '=' + best->second}, {"share", ShareOf{explained}}}});
     } else {
       findings.push_back({"compare-unexplained", {}});
     }
@@ -444,8 +483,9 @@ int compare(const Invocation&, const CompareOptions& options) {
   }
   print_strip(std::cout, curve_of(day, all, false), full, words_of("compare-measured"), style);
   print_strip(std::cout, curve_of(day, all, true), full, words_of("compare-model"), style);
-  for (const Statement& each : findings) print_below(std::cout, words_of(each), Tone::kPlain, style);
-  print_windows(all, options.look.verbose, style);
+  for (const Statement& each : findings)
+    print_below(std::cout, words_of(each), Tone::kPlain, style);
+  if (options.look.verbose || !holds) print_windows(all, options.look.verbose, style);
   if (!options.json.empty()) {
     nlohmann::ordered_json json{{"type", "compared"}, {"answer", statement_json(answer)}};
     json["findings"] = statements_json(findings);
@@ -455,8 +495,10 @@ int compare(const Invocation&, const CompareOptions& options) {
       for (std::size_t i = 0; i < kFigures.size(); ++i) {
         const auto& figure = each.figures[i];
         if (!figure) continue;
-        line[std::string(kFigures[i])] = {{"measured", figure->measured}, {"mean", figure->mean},
-                                          {"least", figure->low},         {"most", figure->high},
+        line[std::string(kFigures[i])] = {{"measured", figure->measured},
+                                          {"mean", figure->mean},
+                                          {"least", figure->low},
+                                          {"most", figure->high},
                                           {"inside", figure->inside}};
       }
       json["windows"].push_back(line);
@@ -475,7 +517,6 @@ const Command kCompare{
     "compare",
     "Holds what a client saw on a day against what the model of its service says: each window of the rates and the\n"
     "times, and which one setting of the service would explain the rest.",
-    "retrystorm compare service.ini day.jsonl",
-    run_command<CompareOptions, declare, compare>};
+    "retrystorm compare service.ini day.jsonl", run_command<CompareOptions, declare, compare>};
 
 }  // namespace retrystorm

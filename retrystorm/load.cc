@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -57,18 +58,23 @@ ClosedLoad::ClosedLoad(const LoadRequest& load, std::size_t clients, Duration sp
   const TimePoint now = Clock::now();
   for (std::size_t i = 0; i < clients; ++i) {
     const Duration late = scale(spread, static_cast<double>(i) / static_cast<double>(clients));
+    ++running_;
     threads_.emplace_back([this, i, begin = now + late](const std::stop_token& done) {
       run(done, *connections_[i], begin);
+      --running_;
     });
   }
 }
 
 void ClosedLoad::run(const std::stop_token& done, Connection& connection, TimePoint begin) {
   HttpAnswer answer;
-  std::this_thread::sleep_until(begin);
+  while (!done.stop_requested() && Clock::now() < begin) {
+    std::this_thread::sleep_for(std::min<Duration>(begin - Clock::now(), 50ms));
+  }
   while (!done.stop_requested()) {
     Answered ended = send(load_, connection, load_.keeps_connections, answer);
-    if (done.stop_requested() && !once_) return;  // its end is not measured, and may be an interruption
+    if (done.stop_requested() && !once_)
+      return;  // its end is not measured, and may be an interruption
     const bool failed = !ended.ok();
     {
       const std::scoped_lock lock(mutex_);
@@ -93,19 +99,26 @@ void ClosedLoad::stop() {
 
 void ClosedLoad::interrupt() {
   for (std::jthread& each : threads_) each.request_stop();
-  for (const auto& each : connections_) each->interrupt();
+  // One that was about to send does not see the first interruption.
+  while (running_ > 0) {
+    for (const auto& each : connections_) each->interrupt();
+    std::this_thread::sleep_for(10ms);
+  }
 }
 
 std::size_t hang_up(const LoadRequest& load, std::size_t requests, Duration held) {
   httplib::Headers headers = says_what_it_is();
   const std::string text = head_of(load.request, headers) + load.request.body;
   std::vector<std::unique_ptr<Connection>> connections;
+  const TimePoint deadline = saturating_add(Clock::now(), std::min<Duration>(load.timeout, 1s));
   std::size_t sent = 0;
   for (std::size_t i = 0; i < requests; ++i) {
     auto& connection = *connections.emplace_back(std::make_unique<Connection>());
-    const TimePoint deadline = saturating_add(Clock::now(), load.timeout);
-    if (connection.open(load.request.url, load.request.tls.get(), deadline) && connection.write(text)) {
+    if (connection.open(load.request.url, load.request.tls.get(), deadline) &&
+        connection.write(text)) {
       ++sent;
+    } else {
+      break;
     }
   }
   std::this_thread::sleep_for(held);
@@ -123,8 +136,8 @@ std::optional<ListenQueue> listen_queue(const Url& url) {
     const bool known = six ? inet_pton(AF_INET6, url.address.c_str(), &of_six.sin6_addr) == 1
                            : inet_pton(AF_INET, url.address.c_str(), &of_four.sin_addr) == 1;
     const Descriptor probe(socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto* const address =
-        six ? reinterpret_cast<const sockaddr*>(&of_six) : reinterpret_cast<const sockaddr*>(&of_four);
+    const auto* const address = six ? reinterpret_cast<const sockaddr*>(&of_six)
+                                    : reinterpret_cast<const sockaddr*>(&of_four);
     if (!known || !probe ||
         bind(probe.number(), address, six ? sizeof of_six : sizeof of_four) != 0) {
       return std::nullopt;
@@ -153,7 +166,7 @@ std::optional<ListenQueue> listen_queue(const Url& url) {
     for (bool more = true; more;) {
       const ssize_t size = recv(diagnosis.number(), buffer.data(), buffer.size(), 0);
       if (size <= 0) return std::nullopt;
-      auto left = static_cast<unsigned>(size);
+      auto left = static_cast<int>(size);
       for (auto* head = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(head, left);
            head = NLMSG_NEXT(head, left)) {
         more = head->nlmsg_type != NLMSG_DONE && head->nlmsg_type != NLMSG_ERROR;
@@ -183,7 +196,8 @@ bool is_private(const std::string& address) {
     inet_ntop(AF_INET, &six.s6_addr[12], text.data(), text.size());
     return is_private(text.data());
   }
-  return IN6_IS_ADDR_LOOPBACK(&six) || IN6_IS_ADDR_LINKLOCAL(&six) || (six.s6_addr[0] & 0xfe) == 0xfc;
+  return IN6_IS_ADDR_LOOPBACK(&six) || IN6_IS_ADDR_LINKLOCAL(&six) ||
+         (six.s6_addr[0] & 0xfe) == 0xfc;
 }
 
 }  // namespace retrystorm

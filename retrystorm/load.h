@@ -1,6 +1,7 @@
 // Load for a real service: closed clients without a think time, and what else is asked of it to learn how it works.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -54,7 +55,7 @@ class ClosedLoad {
   std::vector<Answered> take();
   // Sends no more, and waits as the destructor does.
   void stop();
-  // The requests on their way fail soon.
+  // The requests on their way fail, and all clients end. Returns when they have.
   void interrupt();
 
  private:
@@ -65,11 +66,12 @@ class ClosedLoad {
   std::mutex mutex_;
   std::vector<Answered> ended_;
   std::vector<std::unique_ptr<Connection>> connections_;
+  std::atomic<std::size_t> running_{0};
   std::vector<std::jthread> threads_;
 };
 
-// Sends so many requests, each on a new connection, and hangs up on all of them after `held`. Returns how many could be
-// sent.
+// Sends so many requests, each on a new connection, and hangs up on all of them after `held`. Returns how many were sent:
+// fewer if one cannot connect within the timeout, or all not within a second.
 std::size_t hang_up(const LoadRequest& load, std::size_t requests, Duration held);
 
 // The accept queue of the sockets of this machine that listen at the URL's port.

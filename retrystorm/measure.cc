@@ -9,6 +9,7 @@
 #include <iostream>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include "common/cli/program.h"
 #include "common/exit_code.h"
@@ -28,22 +29,23 @@ namespace {
 using namespace std::chrono_literals;
 
 // A rule that ends the rise of the load or everything. See docs/measure.md.
-constexpr double kMostErrors = 0.01;           // of the answers of `kErrorWindow`
+constexpr double kMostErrors = 0.01;  // of the answers of `kErrorWindow`
 constexpr Duration kErrorWindow = 5s;
-constexpr std::size_t kLeastErrors = 3;        // one failure in a hundred answers is chance
-constexpr double kMostOfTimeout = 0.5;         // p95 by the clients' timeout
-constexpr double kMostSlower = 5;              // p95 by the p95 of one client
-constexpr double kFallen = 0.95;               // OK/s by the best, twice
-constexpr double kStepsLonger = 3;             // the most by the least time of a step
+constexpr std::size_t kLeastErrors = 3;  // one failure in a hundred answers is chance
+constexpr double kMostOfTimeout = 0.5;   // p95 by the clients' timeout
+constexpr double kMostSlower = 5;        // p95 by the p95 of one client
+constexpr double kFallen = 0.95;         // OK/s by the best, twice
+constexpr double kStepsLonger = 3;       // the most by the least time of a step
 constexpr double kUsualAnswers = 1'000, kManyAnswers = 2'300;  // CV up to 0.5, above
-constexpr double kLeastInService = 0.8;        // by the clients: below it, they are what is slow
+constexpr double kLeastInService = 0.8;   // by the clients: below it, they are what is slow
 constexpr std::size_t kLeastAnswers = 5;  // of a step; how sure the fit is says the rest
 constexpr Duration kHealthEvery = 1s;
 constexpr Duration kTick = 100ms;
 
 struct MeasureOptions {
   RequestOptions request{.url = ""};
-  std::string may_load, health_url, write = "service.ini", csv, json, link = "explorer.html", accepts;
+  std::string may_load, health_url, write = "service.ini", csv, json, link = "explorer.html",
+                                    accepts;
   bool even_public = false, plan = false, keeps = false;
   Duration timeout = WorkloadOptions().timeout, step = 10s;
   std::size_t up_to = 1'000;
@@ -66,21 +68,25 @@ void declare(CLI::App& app, MeasureOptions& options) {
   add(add_count(*group, "--up-to", options.up_to, "the most requests in the service at a time", 1,
                 10'000));
   add(add_duration(*group, "--step", options.step,
-                   "how long a step of the load lasts at least; at most three times as long", 200ms));
+                   "how long a step of the load lasts at least; at most three times as long",
+                   200ms));
   add(add_text(*group, "--health-url", options.health_url,
                "stop as soon as this is not answered with 200"));
   add(add_text(*group, "--accepts", options.accepts,
                "all or when-free, if you know it (docs/server.md); measured where the service runs "
                "on this machine")
           ->check(CLI::IsMember({"all", "when-free"})));
-  flag("--keep-connections", options.keeps, "as your clients do; otherwise each request has its own");
+  flag("--keep-connections", options.keeps,
+       "as your clients do; otherwise each request has its own");
   add(add_text(*group, "--method", options.request.method, "the method of the requests"));
   add(add_repeated(*group, "--header", "TEXT", options.request.headers, "a header, 'Name: value'"));
   add(add_text(*group, "--body", options.request.body, "the body of the requests, or @FILE"));
-  add(add_text(*group, "--cacert", options.request.cacert, "https: a file of certificates to trust"));
+  add(add_text(*group, "--cacert", options.request.cacert,
+               "https: a file of certificates to trust"));
   flag("--insecure", options.request.insecure, "https: accept any certificate");
   add(add_text(*group, "--write", options.write, "the settings file that is written"));
-  add(add_text(*group, "--csv", options.csv, "also write the steps, for retrystorm service --from-steps"));
+  add(add_text(*group, "--csv", options.csv,
+               "also write the steps, for retrystorm service --from-steps"));
   add(add_text(*group, "--json", options.json, "also write what was found as a line of JSON"));
   add(add_text(*group, "--link", options.link, "the page of the explorer that a link opens"));
   add_look(app, options.look);
@@ -95,7 +101,7 @@ class Measurement {
       health_.emplace(LoadRequest{.request = make_request({.url = options.health_url,
                                                            .cacert = options.request.cacert,
                                                            .insecure = options.request.insecure}),
-                                  .timeout = options.timeout});
+                                  .timeout = std::min(options.timeout, Duration(500ms))});
     }
   }
 
@@ -118,7 +124,8 @@ class Measurement {
   // The mean time of a few requests, one after the other.
   std::optional<Duration> calm_time();
   // Waits until the service answers as it did at first.
-  void wait_until_calm();
+  // Returns false if it does not, or at a signal.
+  bool wait_until_calm();
   void look_at_kept();
   void tell(const LoadStep& step) const;
 
@@ -127,14 +134,16 @@ class Measurement {
   EndSignals& signals_;
   std::optional<LoadRequest> health_;
   TimePoint health_at_{};
+  bool risen_ = false;  // what limits it was looked at
   MeasuredService found_;
-  Connection kept_;     // idle from the begin
+  Connection kept_;  // idle from the begin
   TimePoint kept_since_{};
 };
 
 MeasuredService Measurement::run() {
   look_first();
   if (!stopped()) rise();
+  risen_ = true;
   if (!found_.stopped && found_.rejects) see_what_limits();
   if (!stopped()) around_the_knee();
   if (!stopped()) compare_with_the_begin();
@@ -190,17 +199,24 @@ bool Measurement::must_stop(const std::deque<Answered>& recent, std::size_t clie
       static_cast<double>(errors) > kMostErrors * static_cast<double>(recent.size())) {
     const ShareOf share{static_cast<double>(errors) / static_cast<double>(recent.size())};
     const auto status = counted("status", static_cast<std::size_t>(error->status));
-    if (2 * rejected > errors) {
-      found_.rejects = Statement{"measure-rejects",
-                        {status,
-                         {"hint", error->retry_after.empty() ? "none"
-                                                             : printable(error->retry_after) + " s"}}};
+    if (2 * rejected > errors && !risen_) {
+      found_.rejects = Statement{
+          "measure-rejects",
+          {status,
+           {"hint", error->retry_after.empty() ? "none" : printable(error->retry_after) + " s"}}};
     } else if (error->status > 0) {
       stop({"measure-errors", {status, {"share", share}}});
-    } else if (found_.backlog > 0 && found_.backlog < clients) {
-      stop({"measure-backlog", {{"share", share}, counted("backlog", found_.backlog)}});
     } else {
-      stop({"measure-no-answers", {{"share", share}}});
+      const bool of_queue = found_.backlog > 0 && found_.backlog < clients;
+      Statement why{
+          of_queue ? "measure-backlog" : "measure-no-answers",
+          {{"share", share}, counted("clients", clients), counted("backlog", found_.backlog)}};
+      // Only too much where enough was seen with less.
+      if (found_.steps.size() < kLeastSteps) {
+        stop(std::move(why));
+      } else {
+        found_.enough.emplace(std::move(why));
+      }
     }
     return true;
   }
@@ -214,7 +230,13 @@ bool Measurement::must_stop(const std::deque<Answered>& recent, std::size_t clie
 
 std::optional<LoadStep> Measurement::step(std::size_t clients) {
   const double usual = found_.steps.empty() ? 0 : found_.steps.back().time;
-  ClosedLoad load(load_, clients, from_seconds(usual));
+  std::optional<ClosedLoad> load;
+  try {
+    load.emplace(load_, clients, from_seconds(usual));
+  } catch (const std::system_error&) {  // no thread is left
+    found_.enough.emplace(Statement{"measure-client-limit", {counted("clients", clients)}});
+    return std::nullopt;
+  }
   const TimePoint begin = Clock::now();
   const Duration most = scale(options_.step, kStepsLonger);
   std::vector<Answered> all;
@@ -226,11 +248,11 @@ std::optional<LoadStep> Measurement::step(std::size_t clients) {
   while (!cut) {
     if (signals_.wait_until(Clock::now() + kTick)) {
       stop({"measure-interrupted", {}});
-      load.interrupt();
+      load->interrupt();
       return std::nullopt;
     }
     lasted = Clock::now() - begin;
-    for (Answered& each : load.take()) {
+    for (Answered& each : load->take()) {
       recent.push_back(each);
       all.push_back(std::move(each));
     }
@@ -255,7 +277,8 @@ std::optional<LoadStep> Measurement::step(std::size_t clients) {
                         to_seconds(lasted) > 5 * sum / count;
     if (enough || lasted >= most) break;
   }
-  load.stop();
+  load->stop();
+  if (cut) return std::nullopt;
   // The first third is left out: it begins with an empty service.
   const TimePoint from = begin + lasted / 3, until = begin + lasted;
   std::vector<double> times;
@@ -302,14 +325,11 @@ void Measurement::tell(const LoadStep& step) const {
 void Measurement::rise() {
   double best = 0;
   std::size_t fallen = 0;
-  for (std::size_t clients = 1; !stopped(); clients *= 2) {
-    if (clients > options_.up_to) {
-      found_.enough = Statement{"measure-up-to", {counted("clients", options_.up_to)}};
-      return;
-    }
+  for (std::size_t clients = 1, next = 1; !stopped(); clients = next) {
+    next = std::min(2 * clients, options_.up_to);
     const auto one = step(clients);
     if (found_.rejects) found_.rejected_clients = clients;
-    if (stopped()) return;
+    if (stopped() || found_.enough) return;
     if (!one) {
       stop({"measure-too-few", {counted("clients", clients)}});
       return;
@@ -329,6 +349,8 @@ void Measurement::rise() {
       found_.enough = Statement{"measure-slower", {counted("clients", clients)}};
     } else if (fallen >= 2) {
       found_.enough = Statement{"measure-falls", {counted("clients", clients)}};
+    } else if (clients == options_.up_to) {
+      found_.enough = Statement{"measure-up-to", {counted("clients", clients)}};
     } else {
       continue;
     }
@@ -348,12 +370,13 @@ void Measurement::around_the_knee() {
                                   [=](const LoadStep& each) { return each.clients == clients; });
     if (done) continue;
     const auto one = step(static_cast<std::size_t>(clients));
-    if (stopped()) return;
-    if (one) found_.steps.push_back(*one);
+    if (stopped() || !one) return;
+    found_.steps.push_back(*one);
   }
 }
 
 void Measurement::compare_with_the_begin() {
+  if (found_.steps.empty()) return;
   const std::size_t again = found_.steps.size() > 2 ? 2 : 0;  // 4 clients
   const double clients = found_.steps[again].clients;
   const auto one = step(static_cast<std::size_t>(clients));
@@ -379,28 +402,31 @@ std::optional<Duration> Measurement::calm_time() {
   return sum / kOften;
 }
 
-void Measurement::wait_until_calm() {
+bool Measurement::wait_until_calm() {
   constexpr double kCalm = 1.5;
   const Duration calm = scale(from_seconds(found_.fit->model.time), kCalm);
   const TimePoint patience = Clock::now() + 10s + 2 * options_.timeout;
   while (Clock::now() < patience) {
+    if (signals_.wait_until(Clock::now() + kTick)) {
+      stop({"measure-interrupted", {}});
+      return false;
+    }
     const auto time = calm_time();
-    if (signals_.wait_until(Clock::now()) || (time && *time <= calm)) return;
-    signals_.wait_until(Clock::now() + kTick);
+    if (time && *time <= calm) return true;
   }
+  return false;
 }
 
 void Measurement::hang_up_on_it() {
   const ServiceModel& model = found_.fit->model;
-  const double most = std::max_element(found_.steps.begin(), found_.steps.end(),
-                                       [](const LoadStep& a, const LoadStep& b) {
-                                         return a.clients < b.clients;
-                                       })->clients;
+  const double most =
+      std::max_element(found_.steps.begin(), found_.steps.end(),
+                       [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; })
+          ->clients;
   const bool workers = model.kind == ServiceModel::Kind::kWorkers;
-  const double dropped =
-      std::isinf(model.best_concurrency()) ? 0
-      : workers                            ? std::min(5 * model.workers, most)
-                                           : most;
+  const double dropped = std::isinf(model.best_concurrency()) ? 0
+                         : workers                            ? std::min(5 * model.workers, most)
+                                                              : most;
   const double late = model.time_at(dropped + 1);
   // A service that notices still works for the requests that it has begun.
   const double soon = workers ? 1.5 * model.time : model.time;
@@ -412,11 +438,12 @@ void Measurement::hang_up_on_it() {
   LoadRequest patient = load_;
   patient.timeout = std::max(load_.timeout, from_seconds(3 * late));
   for (; tries < 3; ++tries) {
-    wait_until_calm();
-    if (signals_.wait_until(Clock::now())) return;
-    if (static_cast<double>(hang_up(load_, static_cast<std::size_t>(dropped), held)) < dropped) return;
+    if (!wait_until_calm()) return;
+    if (static_cast<double>(hang_up(load_, static_cast<std::size_t>(dropped), held)) < dropped)
+      return;
     const Answered one = ask(patient);
-    if (!one.ok() || to_seconds(one.took) > middle) ++served;
+    if (!one.ok()) return;
+    if (to_seconds(one.took) > middle) ++served;
   }
   found_.serves_abandoned = 2 * served > tries;
   found_.hung_up = dropped;
@@ -425,25 +452,31 @@ void Measurement::hang_up_on_it() {
 
 void Measurement::see_what_limits() {
   // A limit of the concurrency lets in as many of those that come at once as before they were too many, and as soon as
-  // these are answered as many again, and no more where they come evenly over the time of an answer. A limit of the
-  // rate lets in its burst, then hardly any, and evenly more.
+  // these are answered as many again. A limit of the rate lets in its burst, and then hardly any.
   const auto let_in = [this](Duration spread) {
-    ClosedLoad load(load_, 2 * found_.rejected_clients, spread, true);
+    const std::size_t clients = std::min(2 * found_.rejected_clients, options_.up_to);
+    ClosedLoad load(load_, clients, spread, true);
     load.stop();
     const auto ended = load.take();
     return static_cast<double>(
         std::count_if(ended.begin(), ended.end(), [](const Answered& each) { return each.ok(); }));
   };
-  signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout));
-  constexpr double kNearlyAll = 0.9;
-  const double time = found_.steps.empty() ? 0 : found_.steps.front().p50;
-  const Duration spread = from_seconds(kNearlyAll * time);
+  if (signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout))) {
+    stop({"measure-interrupted", {}});
+    return;
+  }
   const double first = let_in(Duration::zero()), second = let_in(Duration::zero());
-  const double evenly = let_in(spread);
+  // A limit of one or two looks like a burst of as many.
+  double evenly = first;
+  if (first <= 2 && !found_.steps.empty()) {
+    constexpr double kNearlyAll = 0.9;
+    evenly = let_in(from_seconds(kNearlyAll * found_.steps.front().p50));
+  }
   const double most = static_cast<double>(found_.rejected_clients);
   const double least = found_.steps.empty() ? 1 : found_.steps.back().clients;
-  const bool of_concurrency = std::min(first, second) >= least && std::max(first, second) <= most &&
-                              std::max(std::fabs(first - second), std::fabs(first - evenly)) <= std::max(1.0, 0.1 * first);
+  const bool of_concurrency =
+      std::min(first, second) >= least && std::max(first, second) <= most &&
+      std::max(std::fabs(first - second), std::fabs(first - evenly)) <= std::max(1.0, 0.1 * first);
   if (of_concurrency) {
     found_.most_inside = first;
   } else {
@@ -471,8 +504,7 @@ void print_steps(const MeasuredService& found, const Style& style) {
   };
   for (const LoadStep& each : sorted) {
     table.rows.push_back({number_words(each.clients), number_words(each.rate),
-                          time_words(from_seconds(each.time)),
-                          time_words(from_seconds(each.p95))});
+                          time_words(from_seconds(each.time)), time_words(from_seconds(each.p95))});
     table.remarks.push_back(bar(each.rate));
   }
   print(std::cout, table, style);
@@ -514,19 +546,20 @@ int measure(const Invocation&, const MeasureOptions& options) {
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
   if (options.may_load != whom) {
-    throw std::invalid_argument("this loads the service to its limit: if you may do that, add --i-may-load=" +
-                                whom + " (--plan says what is sent)");
+    throw std::invalid_argument(
+        "this loads the service to its limit: if you may do that, add --i-may-load=" + whom +
+        " (--plan says what is sent)");
   }
   if (!options.even_public && !is_private(request.url.address)) {
-    throw std::invalid_argument(request.url.address +
-                                " is a public address: others may be using it; if you may, add --even-public");
+    throw std::invalid_argument(
+        request.url.address +
+        " is a public address: others may be using it; if you may, add --even-public");
   }
   check_target(options.write);
   raise_descriptor_limit();
   EndSignals signals;
-  LoadRequest load{.request = request,
-                   .timeout = options.timeout,
-                   .keeps_connections = options.keeps};
+  LoadRequest load{
+      .request = request, .timeout = options.timeout, .keeps_connections = options.keeps};
   MeasuredService found = Measurement(options, load, signals).run();
   found.url = options.request.url;
   found.timeout = options.timeout;
@@ -535,16 +568,19 @@ int measure(const Invocation&, const MeasureOptions& options) {
   judge(found);
 
   print_headline(std::cout, {found.known ? Tone::kGood : Tone::kDoubt, found.headline}, style);
-  for (const Statement& each : found.doubts) print_below(std::cout, words_of(each), Tone::kDoubt, style);
-  for (const Statement& each : found.findings) print_below(std::cout, words_of(each), Tone::kPlain, style);
+  for (const Statement& each : found.doubts)
+    print_below(std::cout, words_of(each), Tone::kDoubt, style);
+  for (const Statement& each : found.findings)
+    print_below(std::cout, words_of(each), Tone::kPlain, style);
   if (!found.steps.empty()) print_steps(found, style);
+  if (found.known) write_text(options.write, settings_text(found));
   if (!options.csv.empty()) write_steps(options.csv, found.steps);
   if (!options.json.empty()) write_text(options.json, measured_json(found).dump() + '\n');
   if (found.known) {
-    write_text(options.write, settings_text(found));
     print_dim(std::cout,
               words_of({"measure-written",
-                        {{"file", options.write}, {"command", "simulate --config=" + shell_word(options.write)}}}),
+                        {{"file", options.write},
+                         {"command", "simulate --config=" + shell_word(options.write)}}}),
               style);
     std::cout << explorer_link(options.link, settings_of(found)) << '\n';
   }

@@ -27,7 +27,8 @@ Duration time_of(double seconds) {
 }
 
 std::string span_words(double value, const Span& span) {
-  return number_words(value) + " (" + number_words(span.low) + " to " + number_words(span.high) + ")";
+  return number_words(value) + " (" + number_words(span.low) + " to " + number_words(span.high) +
+         ")";
 }
 
 bool of_workers(const MeasuredService& measured) {
@@ -38,6 +39,13 @@ bool of_workers(const MeasuredService& measured) {
 double workers_of(const MeasuredService& measured) {
   const double workers = measured.fit->model.workers;
   return workers > 0 ? workers : measured.most_inside;
+}
+
+// The step with the fewest requests in it.
+const LoadStep& one_client(const MeasuredService& measured) {
+  return *std::min_element(
+      measured.steps.begin(), measured.steps.end(),
+      [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
 }
 
 // The law of the times of one client. An exponential one has a CV of 1, and a median of ln 2 of its mean.
@@ -88,16 +96,26 @@ void judge(MeasuredService& measured) {
   const FittedService& fit = *measured.fit;
   const double clients = measured.steps.back().clients;
   const double workers = workers_of(measured);
-  if (of_workers(measured) && workers == 0) {
+  const bool endless = of_workers(measured) ? workers == 0 : !(fit.model.growth > 0);
+  const double least = one_client(measured).clients;
+  // With as many requests in it as come, below the limit and above it look alike.
+  if (!endless && of_workers(measured) && least > 1 && fit.model.workers > 0 &&
+      fit.model.workers <= least) {
+    measured.headline = {"measure-all-above", {{"clients", least}}};
+    return;
+  }
+  if (endless) {
     double best = 0, most = clients;
     for (const LoadStep& each : measured.steps) {
       best = std::max(best, each.rate);
       most = std::max(most, each.clients);
     }
-    measured.headline = {"measure-no-knee",
-                         {{"clients", most},
-                          {"rate", number_words(best)},
-                          {"time", time_of(fit.model.time)}}};
+    const bool failed = measured.enough && (measured.enough->id == "measure-backlog" ||
+                                            measured.enough->id == "measure-no-answers");
+    if (failed) find(*measured.enough);
+    measured.headline = {
+        failed ? "measure-no-knee-seen" : "measure-no-knee",
+        {{"clients", most}, {"rate", number_words(best)}, {"time", time_of(fit.model.time)}}};
     return;
   }
   if (fit.error > kNoFit) {
@@ -147,10 +165,9 @@ NamedOptions settings_of(const MeasuredService& measured) {
     const double workers = workers_of(measured);
     settings["service"] = "workers";
     settings["workers"] = print_number(workers);
-    settings["service-time"] = law_of(measured.steps.front()) + time;
+    settings["service-time"] = law_of(one_client(measured)) + time;
     if (settings["service-time"].starts_with("lognormal")) {
-      settings["service-time"] +=
-          ':' + print_spread(to_digits(measured.steps.front().variation, 2));
+      settings["service-time"] += ':' + print_spread(to_digits(one_client(measured).variation, 2));
     }
     if (measured.rejects) {
       settings["queue-length"] = print_number(std::max(0.0, measured.most_inside - workers));
@@ -193,8 +210,9 @@ std::string settings_text(const MeasuredService& measured) {
         {"answers", answers}}});
   say({of_workers(measured) ? "measured-workers" : "measured-curve",
        {{"time", time_of(model.time)},
-        {"time_span", time_words(time_of(fit.time.low)) + " to " + time_words(time_of(fit.time.high))},
-        {"variation", number_words(measured.steps.front().variation)},
+        {"time_span",
+         time_words(time_of(fit.time.low)) + " to " + time_words(time_of(fit.time.high))},
+        {"variation", number_words(one_client(measured).variation)},
         {"workers", span_words(workers_of(measured), fit.workers)},
         {"limit", span_words(model.limit, fit.limit)},
         {"rate", span_words(model.capacity(), fit.capacity)},
@@ -222,15 +240,16 @@ std::string settings_text(const MeasuredService& measured) {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kColumns{
-    "clients", "ok_per_second", "mean_seconds", "p50_seconds",
-    "p95_seconds", "cv", "answers", "error_share"};
+constexpr std::array<std::string_view, 8> kColumns{"clients",     "ok_per_second", "mean_seconds",
+                                                   "p50_seconds", "p95_seconds",   "cv",
+                                                   "answers",     "error_share"};
 
 std::optional<double> plain(std::string_view text) {
   double value = 0;
   text = trimmed(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  const bool whole =
+      error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
   return whole ? std::optional(value) : std::nullopt;
 }
 
@@ -265,7 +284,8 @@ std::vector<LoadStep> steps_of(std::vector<Recorded> all) {
     // How much of it is in each window: the mean concurrency.
     for (std::size_t i = window_of(each.begin); i <= window_of(each.end()); ++i) {
       const double low = from + static_cast<double>(i) * window;
-      sums[i].inside += std::max(0.0, std::min(each.end(), low + window) - std::max(each.begin, low));
+      sums[i].inside +=
+          std::max(0.0, std::min(each.end(), low + window) - std::max(each.begin, low));
     }
     Sum& sum = sums[window_of(each.end())];
     if (!each.ok) {
@@ -285,14 +305,15 @@ std::vector<LoadStep> steps_of(std::vector<Recorded> all) {
     std::sort(sum.times.begin(), sum.times.end());
     const auto count = static_cast<double>(sum.times.size());
     const double time = sum.time / count;
-    steps.push_back({.clients = std::max(1.0, sum.inside / window),
-                     .rate = count / window,
-                     .time = time,
-                     .p50 = sum.times[sum.times.size() / 2],
-                     .p95 = sum.times[sum.times.size() * 95 / 100],
-                     .variation = std::sqrt(std::max(0.0, sum.squares / count / (time * time) - 1)),
-                     .answers = sum.times.size(),
-                     .errors = static_cast<double>(sum.failed) / (count + static_cast<double>(sum.failed))});
+    steps.push_back(
+        {.clients = std::max(1.0, sum.inside / window),
+         .rate = count / window,
+         .time = time,
+         .p50 = sum.times[sum.times.size() / 2],
+         .p95 = sum.times[sum.times.size() * 95 / 100],
+         .variation = std::sqrt(std::max(0.0, sum.squares / count / (time * time) - 1)),
+         .answers = sum.times.size(),
+         .errors = static_cast<double>(sum.failed) / (count + static_cast<double>(sum.failed))});
   }
   return steps;
 }
@@ -304,7 +325,8 @@ std::optional<double> time_stamp(std::string_view text) {
   if (text.size() < 20) return std::nullopt;
   for (std::size_t i = 0; i < part.size(); ++i) {
     const char* const begin = text.data() + kBegin[i];
-    if (std::from_chars(begin, begin + kSize[i], part[i]).ptr != begin + kSize[i]) return std::nullopt;
+    if (std::from_chars(begin, begin + kSize[i], part[i]).ptr != begin + kSize[i])
+      return std::nullopt;
   }
   const std::size_t zone = text.find_first_of("Z+-", 19);
   if (zone == text.npos) return std::nullopt;
@@ -404,7 +426,8 @@ std::vector<LoadStep> steps_of_table(std::string_view text) {
       }
       return;
     }
-    std::array<double, kColumns.size()> values{0, 0, 0, 0, 0, 0, 1'000, 0};
+    // Without a CV and a number: the usual ones.
+    std::array<double, kColumns.size()> values{0, 0, 0, 0, 0, 0.5, 1'000, 0};
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
       if (!at[i]) continue;
       const auto value = *at[i] < cells.size() ? plain(cells[*at[i]]) : std::nullopt;
@@ -414,9 +437,10 @@ std::vector<LoadStep> steps_of_table(std::string_view text) {
       }
       values[i] = *value;
     }
-    constexpr std::size_t kMostSteps = 1'000;
-    if (steps.size() == kMostSteps) throw BadFile("more than 1000 steps");
-    if (values[0] > 100'000) throw BadFile("line " + std::to_string(number) + ": more than 100000 clients");
+    constexpr std::size_t kMostSteps = 100;
+    if (steps.size() == kMostSteps) throw BadFile("more than 100 steps");
+    if (values[0] > 10'000)
+      throw BadFile("line " + std::to_string(number) + ": more than 10000 clients");
     steps.push_back({.clients = values[0],
                      .rate = values[1],
                      .time = values[2],

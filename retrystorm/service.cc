@@ -1,7 +1,11 @@
 // Which options describe a service of which people know rate, percentiles and use?
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <stdexcept>
 
 #include "common/exit_code.h"
@@ -154,12 +158,23 @@ std::string service_text(const KnownService& known, const EstimatedService& serv
   return text;
 }
 
+// Longer than other texts: a line for each request.
+std::string read_recording(const std::string& path) {
+  constexpr std::uintmax_t kLongest = 1'000'000'000;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  std::ifstream file(path);
+  if (error || !file) throw UnreadableFile(printable(path) + ": cannot be read");
+  if (size > kLongest) throw UnreadableFile(printable(path) + ": longer than 1 GB");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 // Prints the settings that follow from steps that others have measured.
 int service_of_steps(const std::string& path, std::vector<LoadStep> (*read)(std::string_view)) {
   MeasuredService measured;
   measured.url = path;
   try {
-    measured.steps = read(read_text_file(path));
+    measured.steps = read(read_recording(path));
     measured.fit = fit_service(measured.steps);
   } catch (const BadFile& error) {
     throw UnreadableFile(printable(path) + ": " + error.what());

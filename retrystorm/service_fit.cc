@@ -107,15 +107,15 @@ ServiceModel fit_curve(const std::vector<LoadStep>& steps) {
 }
 
 FittedService fit_service(std::vector<LoadStep> steps) {
-  std::stable_sort(steps.begin(), steps.end(), [](const LoadStep& a, const LoadStep& b) {
-    return a.clients < b.clients;
-  });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
   if (steps.size() < kLeastSteps) {
     throw std::invalid_argument("a service follows from at least " + std::to_string(kLeastSteps) +
                                 " steps, and there are " + std::to_string(steps.size()));
   }
   std::vector<LoadStep> fitted, held_out;
-  for (std::size_t i = 0; i < steps.size(); ++i) (i % 3 == 2 ? held_out : fitted).push_back(steps[i]);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    (i % 3 == 2 ? held_out : fitted).push_back(steps[i]);
   using Kind = ServiceModel::Kind;
   const double of_workers = error_of(fit_workers(fitted), held_out);
   const double of_curve = error_of(fit_curve(fitted), held_out);

@@ -620,8 +620,11 @@ constexpr Row kRows[] = {
         "whether it accepts more than it serves is not known: say --accepts=when-free for php-fpm, gunicorn with sync "
         "workers and others that docs/server.md names"},
     Row{"measure-accepts-when-free", "it accepts only what it serves (accepts = when-free)"},
+    Row{"measure-all-above",
+        "Not clear: never fewer than {clients} requests were in it. It needs steps below its limit, of clients that wait "
+        "for their answers; not a load at a rate"},
     Row{"measure-backlog",
-        "Stopped: {share} of the requests get no answer in time: its accept queue of {backlog} is full. Try "
+        "with {clients} at a time {share} get no answer in time: its accept queue of {backlog} is full; try "
         "--keep-connections, or a longer queue"},
     Row{"measure-cached",
         "a cache answers (Age, X-Cache): this is measured, not what is behind it"},
@@ -639,9 +642,11 @@ constexpr Row kRows[] = {
         "at {clients} client{s} 5 % of the answers took over half the timeout: no more was tried"},
     Row{"measure-interrupted", "Stopped by a signal"},
     Row{"measure-no-answer", "It does not answer: {why}"},
-    Row{"measure-no-answers", "Stopped: {share} of the requests get no answer in time"},
+    Row{"measure-no-answers", "with {clients} at a time {share} get no answer in time"},
     Row{"measure-no-knee",
         "No limit up to {clients} at a time: {rate} requests a second, {time} each. Try more: --up-to"},
+    Row{"measure-no-knee-seen",
+        "No limit up to {clients} at a time: {rate} requests a second, {time} each"},
     Row{"measure-no-model",
         "Neither workers nor a curve: steps that were held out are off by {error}, and by {other}. Other load at the "
         "same time?"},
@@ -698,7 +703,7 @@ constexpr Row kRows[] = {
     Row{"compare-holds", "The model holds: {inside} of {windows} windows are as it says"},
     Row{"compare-measured", "measured"},
     Row{"compare-model", "the model, OK/s"},
-    Row{"compare-off", "The model does not hold: {figure} differs in {off} of {windows} windows"},
+    Row{"compare-off", "The model does not hold: {figure} differs in {off} of {of} windows"},
     Row{"compare-unexplained", "no one setting of the service explains it"},
     // A map: retrystorm/heat_map.cc
     Row{"map-back", "comes back everywhere"},

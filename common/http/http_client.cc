@@ -101,7 +101,9 @@ HttpAnswer HttpClient::send(const HttpRequest& request, Duration patience, std::
 HttpAnswer HttpClient::send_on(Connection& connection, const HttpRequest& request,
                                Duration patience, std::size_t kept, const httplib::Headers& more) {
   httplib::Headers headers = more;
-  if (request.headers.count("Connection") == 0) headers.emplace("Connection", "keep-alive");
+  if (request.headers.count("Connection") + more.count("Connection") == 0) {
+    headers.emplace("Connection", "keep-alive");
+  }
   const bool was_open = connection.is_open();
   HttpAnswer answer = try_to_send(connection, request, patience, kept, headers);
   answer.lost = was_open && answer.fault == Connection::Fault::kBroken &&

@@ -32,7 +32,8 @@ LoadStep step(double clients, double time, double variation = 0, std::size_t ans
 // By the formula of the server's curve, minDelay x 2^((c - 30) / 213.2).
 std::vector<LoadStep> curve_steps() {
   std::vector<LoadStep> steps;
-  for (const double n : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0, 128.0, 200.0, 256.0, 300.0, 500.0}) {
+  for (const double n :
+       {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 100.0, 128.0, 200.0, 256.0, 300.0, 500.0}) {
     steps.push_back(step(n, 0.1 * std::exp2(std::max(0.0, n - 30) / 213.2)));
   }
   return steps;
@@ -121,14 +122,13 @@ TEST(MeasuredService, BecomesSettings) {
   measured.queued = {{1, 0}, {4, 0}, {16, 11.4}};  // of 12 that wait
   judge(measured);
   ASSERT_TRUE(measured.known);
-  EXPECT_EQ(settings_of(measured),
-            (NamedOptions{{"service", "workers"},
-                          {"workers", "4"},
-                          {"service-time", "fixed:50ms"},
-                          {"accepts", "when-free"},
-                          {"backlog", "2048"},
-                          {"abandoned", "serve"},
-                          {"timeout", "1s"}}));
+  EXPECT_EQ(settings_of(measured), (NamedOptions{{"service", "workers"},
+                                                 {"workers", "4"},
+                                                 {"service-time", "fixed:50ms"},
+                                                 {"accepts", "when-free"},
+                                                 {"backlog", "2048"},
+                                                 {"abandoned", "serve"},
+                                                 {"timeout", "1s"}}));
   // The law of one client's times.
   measured.accepts.clear();
   measured.queued = {{16, 0.3}};
@@ -157,12 +157,16 @@ std::string clock(double seconds) {
 
 TEST(StepsOfOthers, AreRead) {
   const std::string k6 = [] {
-    std::string text = R"({"type":"Metric","data":{"name":"http_req_duration"},"metric":"http_req_duration"})" "\n";
+    std::string text =
+        R"({"type":"Metric","data":{"name":"http_req_duration"},"metric":"http_req_duration"})"
+        "\n";
     for (int i = 0; i < 1'000; ++i) {
       // Two at a time, of .1 s each; k6 stamps the end.
       for (int client = 0; client < 2; ++client) {
-        text += R"({"metric":"http_req_duration","type":"Point","data":{"time":")" + clock(0.1 * (i + 1)) +
-                R"(+02:00","value":100,"tags":{"status":"200"}}})" "\n";
+        text += R"({"metric":"http_req_duration","type":"Point","data":{"time":")" +
+                clock(0.1 * (i + 1)) +
+                R"(+02:00","value":100,"tags":{"status":"200"}}})"
+                "\n";
       }
     }
     return text;
@@ -176,8 +180,10 @@ TEST(StepsOfOthers, AreRead) {
   }
   std::string vegeta;
   for (int i = 0; i < 1'000; ++i) {
-    vegeta += R"({"code":)" + std::string(i % 10 == 0 ? "503" : "200") + R"(,"timestamp":")" + clock(0.1 * i) +
-              R"(Z","latency":100000000})" "\n";
+    vegeta += R"({"code":)" + std::string(i % 10 == 0 ? "503" : "200") + R"(,"timestamp":")" +
+              clock(0.1 * i) +
+              R"(Z","latency":100000000})"
+              "\n";
   }
   for (const LoadStep& each : steps_of_vegeta(vegeta)) {
     EXPECT_NEAR(each.clients, 1, 0.02);
@@ -192,23 +198,25 @@ TEST(StepsOfOthers, AreRead) {
 }
 
 TEST(StepsOfOthers, AreRefusedInOneLine) {
-  expect_refusals<std::string, BadFile>([](const std::string& text) { steps_of_table(text); },
-                               {{"clients,ok_per_second\n1,2\n", "mean_seconds"},
-                                {"clients,ok_per_second,mean_seconds\n1,2,x\n", "line 2"},
-                                {"clients,ok_per_second,mean_seconds\n0,2,1\n", "line 2"}});
-  expect_refusals<std::string, BadFile>([](const std::string& text) { steps_of_k6(text); },
-                               {{"", "400"},
-                                {"[]\n", "line 1"},
-                                {R"({"metric":"http_req_duration","type":"Point","data":{}})", "line 1"}});
+  expect_refusals<std::string, BadFile>(
+      [](const std::string& text) { steps_of_table(text); },
+      {{"clients,ok_per_second\n1,2\n", "mean_seconds"},
+       {"clients,ok_per_second,mean_seconds\n1,2,x\n", "line 2"},
+       {"clients,ok_per_second,mean_seconds\n0,2,1\n", "line 2"}});
+  expect_refusals<std::string, BadFile>(
+      [](const std::string& text) { steps_of_k6(text); },
+      {{"", "400"},
+       {"[]\n", "line 1"},
+       {R"({"metric":"http_req_duration","type":"Point","data":{}})", "line 1"}});
 }
 
 TEST(Load, KnowsPrivateAddresses) {
-  for (const char* address : {"127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.1", "192.168.1.1", "169.254.1.1",
-                              "::1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"}) {
+  for (const char* address : {"127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.1", "192.168.1.1",
+                              "169.254.1.1", "::1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"}) {
     EXPECT_TRUE(is_private(address)) << address;
   }
-  for (const char* address : {"8.8.8.8", "172.32.0.1", "172.15.0.1", "192.169.1.1", "2001:db8::1", "::ffff:8.8.8.8",
-                              "example.org", ""}) {
+  for (const char* address : {"8.8.8.8", "172.32.0.1", "172.15.0.1", "192.169.1.1", "2001:db8::1",
+                              "::ffff:8.8.8.8", "example.org", ""}) {
     EXPECT_FALSE(is_private(address)) << address;
   }
 }

@@ -19,16 +19,18 @@ class Compare : public testing::Test {
   // A day of the service with these settings.
   void lives(const Arguments& service, const Arguments& clients = {}) {
     succeeded(RETRYSTORM_SIMULATE,
-              service + Arguments{"--rate=50", "--timeout=1s", "--max-attempts=3", "--outage-at=20s", "--outage-for=10s",
-                                  "--observe=60s", "--seed=11", "--json=" + dir_.file("day.jsonl")} +
+              service +
+                  Arguments{"--rate=50", "--timeout=1s", "--max-attempts=3", "--outage-at=20s",
+                            "--outage-for=10s", "--observe=60s", "--seed=11",
+                            "--json=" + dir_.file("day.jsonl")} +
                   clients);
   }
   // Compares it with a service of these settings.
   nlohmann::json compared(const std::string& service, int code) {
     std::ofstream(dir_.file("service.ini")) << service;
-    const Ended end = ended(RETRYSTORM_STUDIES,
-                            {"compare", dir_.file("service.ini"), dir_.file("day.jsonl"),
-                             "--json=" + dir_.file("compared.json")});
+    const Ended end =
+        ended(RETRYSTORM_STUDIES, {"compare", dir_.file("service.ini"), dir_.file("day.jsonl"),
+                                   "--json=" + dir_.file("compared.json")});
     EXPECT_EQ(end.code, code) << end.out << end.err;
     return nlohmann::json::parse(read_file(dir_.file("compared.json")));
   }
@@ -37,7 +39,8 @@ class Compare : public testing::Test {
 };
 
 const Arguments kService{"--workers=6", "--service-time=exponential:60ms"};
-const std::string kItsSettings = "service = workers\nworkers = 6\nservice-time = exponential:60ms\n";
+const std::string kItsSettings =
+    "service = workers\nworkers = 6\nservice-time = exponential:60ms\n";
 
 TEST_F(Compare, SaysThatTheTruthHolds) {
   lives(kService);
@@ -45,7 +48,8 @@ TEST_F(Compare, SaysThatTheTruthHolds) {
   EXPECT_EQ(json["answer"]["id"], "compare-holds");
   EXPECT_EQ(json["windows"].size(), 14u);  // 18 without those at which the outage begins or ends
   // The clients' own settings are those of the day, whatever the service's file says of them.
-  EXPECT_EQ(compared(kItsSettings + "timeout = 9s\nrate = 1\n", 0)["answer"]["id"], "compare-holds");
+  EXPECT_EQ(compared(kItsSettings + "timeout = 9s\nrate = 1\n", 0)["answer"]["id"],
+            "compare-holds");
 }
 
 TEST_F(Compare, NamesTheOneSettingThatIsWrong) {
@@ -56,10 +60,12 @@ TEST_F(Compare, NamesTheOneSettingThatIsWrong) {
   };
   lives(kService);
   // 60 ms is 1.5 times 40 ms.
-  EXPECT_EQ(explained("service = workers\nworkers = 6\nservice-time = exponential:40ms\n")["option"],
-            "--service-time=exponential:60ms");
+  EXPECT_EQ(
+      explained("service = workers\nworkers = 6\nservice-time = exponential:40ms\n")["option"],
+      "--service-time=exponential:60ms");
   // One run does not tell 5 workers from 6.
-  const std::string workers = explained("service = workers\nworkers = 3\nservice-time = exponential:60ms\n")["option"];
+  const std::string workers =
+      explained("service = workers\nworkers = 12\nservice-time = exponential:60ms\n")["option"];
   ASSERT_THAT(workers, StartsWith("--workers="));
   EXPECT_NEAR(std::stod(workers.substr(10)), 6, 1);
   lives(kService + Arguments{"--abandoned=skip"});
@@ -71,13 +77,20 @@ TEST_F(Compare, TellsTooLittleFromWrong) {
   EXPECT_EQ(compared(kItsSettings, 4)["answer"]["id"], "compare-few");
   const auto refused = [this](const std::string& day) {
     std::ofstream(dir_.file("bad.jsonl")) << day;
-    return ended(RETRYSTORM_STUDIES, {"compare", dir_.file("service.ini"), dir_.file("bad.jsonl")}).code;
+    return ended(RETRYSTORM_STUDIES, {"compare", dir_.file("service.ini"), dir_.file("bad.jsonl")})
+        .code;
   };
   EXPECT_EQ(refused(""), 2);
   EXPECT_EQ(refused("hello\n"), 2);
-  EXPECT_EQ(refused(R"({"type":"interval","t":5})" "\n"), 2);
-  EXPECT_EQ(refused(R"({"type":"start","program":"server"})" "\n"), 2);
-  EXPECT_EQ(refused(R"({"type":"start","program":"client"})" "\n"), 2);
+  EXPECT_EQ(refused(R"({"type":"interval","t":5})"
+                    "\n"),
+            2);
+  EXPECT_EQ(refused(R"({"type":"start","program":"server"})"
+                    "\n"),
+            2);
+  EXPECT_EQ(refused(R"({"type":"start","program":"client"})"
+                    "\n"),
+            2);
 }
 
 }  // namespace

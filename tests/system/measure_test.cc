@@ -44,7 +44,8 @@ TEST_F(Measure, LoadsOnlyWhatItMay) {
   EXPECT_EQ(with({"--i-may-load=127.0.0.1:1"}).code, 108);
   EXPECT_EQ(with({"--plan"}).code, 0);
   // A public address; nothing is sent there.
-  const Ended is_public = ended(RETRYSTORM_STUDIES, {"measure", "http://192.0.2.1:80/", "--i-may-load=192.0.2.1:80"});
+  const Ended is_public =
+      ended(RETRYSTORM_STUDIES, {"measure", "http://192.0.2.1:80/", "--i-may-load=192.0.2.1:80"});
   EXPECT_EQ(is_public.code, 108);
   EXPECT_THAT(is_public.err, HasSubstr("--even-public"));
   // Somebody's file is not lost.
@@ -57,16 +58,21 @@ TEST_F(Measure, LoadsOnlyWhatItMay) {
 TEST_F(Measure, StopsByItsRules) {
   const auto stopped_by = [this](const Arguments& server, const Arguments& more) -> std::string {
     const ServerUnderTest service(server);
-    const Ended measured = ended(RETRYSTORM_STUDIES, to(service, more + Arguments{"--step=300ms"}), kPatience + 30s);
+    const Ended measured =
+        ended(RETRYSTORM_STUDIES, to(service, more + Arguments{"--step=300ms"}), kPatience + 30s);
     EXPECT_EQ(measured.code, 1) << measured.out << measured.err;
     EXPECT_FALSE(std::filesystem::exists(dir_.file("service.ini")));
     return found()["answer"]["id"];
   };
   EXPECT_EQ(stopped_by({"--error-share=1"}, {}), "measure-not-ok");
-  EXPECT_EQ(stopped_by({"--error-share=0.3", "--error-status=500", "--base-delay=5ms", "--seed=5"}, {"--step=2s"}), "measure-errors");
-  EXPECT_EQ(stopped_by({"--rate-limit=100", "--rate-burst=1", "--base-delay=30ms"}, {}), "measure-rate-limit");
+  EXPECT_EQ(stopped_by({"--error-share=0.3", "--error-status=500", "--base-delay=5ms", "--seed=5"},
+                       {"--step=2s"}),
+            "measure-errors");
+  EXPECT_EQ(stopped_by({"--rate-limit=100", "--rate-burst=1", "--base-delay=30ms"}, {}),
+            "measure-rate-limit");
   EXPECT_EQ(stopped_by({"--base-delay=20ms"}, {"--up-to=8"}), "measure-no-knee");
-  EXPECT_EQ(stopped_by({"--base-delay=20ms"}, {"--health-url=http://127.0.0.1:1/"}), "measure-unhealthy");
+  EXPECT_EQ(stopped_by({"--base-delay=20ms"}, {"--health-url=http://127.0.0.1:1/"}),
+            "measure-unhealthy");
 }
 
 TEST_F(Measure, EndsWithinASecondOfASignal) {

@@ -19,12 +19,12 @@ TEST(Measured, IsWhatTheServiceIs) {
                                   "--service-time=fixed:" + std::to_string(40 * slow) + "ms",
                                   std::string("--abandoned=") + abandoned});
     const TempDir dir;
-    const Ended measured =
-        ended(RETRYSTORM_STUDIES,
-              {"measure", server.url(), "--i-may-load=127.0.0.1:" + std::to_string(server.port()),
-               "--timeout=" + std::to_string(slow) + "s", "--step=" + std::to_string(300 * slow) + "ms",
-               "--write=" + dir.file("service.ini"), "--json=" + dir.file("found.json")},
-              kPatience * 6);
+    const Ended measured = ended(
+        RETRYSTORM_STUDIES,
+        {"measure", server.url(), "--i-may-load=127.0.0.1:" + std::to_string(server.port()),
+         "--timeout=" + std::to_string(slow) + "s", "--step=" + std::to_string(300 * slow) + "ms",
+         "--write=" + dir.file("service.ini"), "--json=" + dir.file("found.json")},
+        kPatience * 6);
     ASSERT_EQ(measured.code, 0) << measured.out << measured.err;
     const auto json = nlohmann::json::parse(read_file(dir.file("found.json")));
     EXPECT_EQ(json["answer"]["id"], "measure-workers");
