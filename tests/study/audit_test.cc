@@ -119,6 +119,7 @@ const std::map<std::string, std::vector<std::string>>& others() {
         "tasks",
         "calls",
         "workers-start",
+        "splay",
         "runs",
         "threads",
         "cell",
