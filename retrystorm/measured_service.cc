@@ -21,6 +21,7 @@ namespace retrystorm {
 namespace {
 
 constexpr double kPoorFit = 0.1, kNoFit = 0.25;
+constexpr double kSeen = 1.25;  // the slowest answers by those without other load
 
 Duration time_of(double seconds) {
   return from_seconds(to_digits(seconds, 4));
@@ -93,8 +94,11 @@ void judge(MeasuredService& measured) {
     measured.headline = {"measure-few-steps", {counted("steps", measured.steps.size())}};
     return;
   }
-  const FittedService& fit = *measured.fit;
-  const double clients = measured.steps.back().clients;
+  FittedService& fit = *measured.fit;
+  double clients = 0;
+  for (const LoadStep& each : measured.steps) clients = std::max(clients, each.clients);
+  // A limit that hardly slowed anything was not seen: what a curve says far beyond it would be invented.
+  if (fit.model.time_at(clients) < kSeen * fit.model.time) fit.model = {.time = fit.model.time};
   const double workers = workers_of(measured);
   const bool endless = of_workers(measured) ? workers == 0 : !(fit.model.growth > 0);
   const double least = one_client(measured).clients;
@@ -105,17 +109,14 @@ void judge(MeasuredService& measured) {
     return;
   }
   if (endless) {
-    double best = 0, most = clients;
-    for (const LoadStep& each : measured.steps) {
-      best = std::max(best, each.rate);
-      most = std::max(most, each.clients);
-    }
+    double best = 0;
+    for (const LoadStep& each : measured.steps) best = std::max(best, each.rate);
     const bool failed = measured.enough && (measured.enough->id == "measure-backlog" ||
                                             measured.enough->id == "measure-no-answers");
     if (failed) find(*measured.enough);
     measured.headline = {
         failed ? "measure-no-knee-seen" : "measure-no-knee",
-        {{"clients", most}, {"rate", number_words(best)}, {"time", time_of(fit.model.time)}}};
+        {{"clients", clients}, {"rate", number_words(best)}, {"time", time_of(fit.model.time)}}};
     return;
   }
   if (fit.error > kNoFit) {

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/output/style.h"
 #include "model/base/random.h"
@@ -100,6 +102,24 @@ TEST(ServiceFit, SaysWhereThereIsNoLimit) {
   EXPECT_FALSE(measured.known);
   EXPECT_EQ(measured.headline.id, "measure-no-knee");
   EXPECT_THROW(fit_service({step(1, 0.1), step(2, 0.1), step(4, 0.1)}), std::invalid_argument);
+}
+
+// Times that grow by 2 % from 1 to 8 clients are no curve that ends at thousands of requests a second.
+TEST(MeasuredService, InventsNoLimitFromHardlyAny) {
+  MeasuredService measured;
+  for (const auto& [n, time] : std::vector<std::pair<double, double>>{{1, 0.0210},
+                                                                      {2, 0.0210},
+                                                                      {3, 0.0210},
+                                                                      {4, 0.0210},
+                                                                      {5, 0.0211},
+                                                                      {6, 0.0212},
+                                                                      {8, 0.0215}}) {
+    measured.steps.push_back(step(n, time));
+  }
+  measured.fit = fit_service(measured.steps);
+  judge(measured);
+  EXPECT_FALSE(measured.known);
+  EXPECT_EQ(measured.headline.id, "measure-no-knee");
 }
 
 // A service whose time jumps up and down is neither.
