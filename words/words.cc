@@ -537,6 +537,7 @@ constexpr Row kRows[] = {
     Row{"claim-value-whole", "{value} of the whole run"},
     Row{"claim-why", "{why}"},
     Row{"never", "never"},
+#ifndef __EMSCRIPTEN__  // the explorer's page says none of these
     // A recommendation: retrystorm/recommendation.cc
     Row{"not-in-time", "not in time"},
     Row{"recommend-all-down", "all are down too often for {claim}"},
@@ -725,6 +726,7 @@ constexpr Row kRows[] = {
     Row{"map-title-down",
         "down in % of the runs with a verdict, {runs} each, {up} down, {across} across; +: half or more not decided"},
     Row{"map-title-share", "{what} in %, {runs} each, {up} down, {across} across"},
+#endif
     // A search: simulate/value_search.cc
     Row{"below-search", "{values} value{s}, {runs} run{s} · seed {seed} · each of them: -v"},
     Row{"greatest", "greatest"},
