@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -16,6 +15,7 @@
 #include "model/base/text.h"
 #include "policies/policy.h"
 #include "policies/tree.h"
+#include "retrystorm/measured_service.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
 #include "study/evaluator.h"
@@ -503,9 +503,7 @@ int compare(const Invocation&, const CompareOptions& options) {
       }
       json["windows"].push_back(line);
     }
-    std::ofstream file(options.json);
-    file << json.dump() << std::endl;
-    if (!file) throw std::runtime_error("cannot write " + printable(options.json));
+    write_text(options.json, json.dump() + '\n');
   }
   if (!flush_standard_output()) return kExitFault;
   return few ? kExitUndecided : holds ? kExitHolds : kExitBroken;

@@ -36,10 +36,7 @@ struct Sample {
 
 std::optional<double> number_of(std::string_view text) {
   if (text == "+Inf" || text == "Inf") return std::numeric_limits<double>::infinity();
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  return finite_number(text);
 }
 
 // Nothing if the line is not a sample.
@@ -92,6 +89,13 @@ bool is_possible(const TimeHistogram& times) {
 }
 
 }  // namespace
+
+std::optional<double> finite_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
 
 KnownService completed(KnownService known) {
   Contradictions wrong;

@@ -11,6 +11,9 @@
 
 namespace retrystorm {
 
+// A plain number, such as 0.25 or 1e3, that is finite. Nothing if the text is anything else, or more than that.
+std::optional<double> finite_number(std::string_view text);
+
 struct KnownService {
   double rate = 0;          // requests a second
   Duration p50{0}, p99{0};  // of the times of its answers

@@ -283,31 +283,17 @@ std::optional<LoadStep> Measurement::step(std::size_t clients) {
   const TimePoint from = begin + lasted / 3, until = begin + lasted;
   std::vector<double> times;
   std::size_t errors = 0;
-  double sum = 0, squares = 0;
   for (const Answered& each : all) {
     if (each.end < from || each.end > until) continue;
-    if (!each.ok()) {
+    if (each.ok()) {
+      times.push_back(to_seconds(each.took));
+    } else {
       ++errors;
-      continue;
     }
-    times.push_back(to_seconds(each.took));
-    sum += times.back();
-    squares += times.back() * times.back();
   }
   if (times.size() < kLeastAnswers) return std::nullopt;
-  std::sort(times.begin(), times.end());
-  const auto count = static_cast<double>(times.size());
-  const auto at = [&times](double q) {
-    return times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1))];
-  };
-  LoadStep step{.clients = static_cast<double>(clients),
-                .rate = count / to_seconds(until - from),
-                .time = sum / count,
-                .p50 = at(0.5),
-                .p95 = at(0.95),
-                .answers = times.size(),
-                .errors = static_cast<double>(errors) / (count + static_cast<double>(errors))};
-  step.variation = std::sqrt(std::max(0.0, squares / count / (step.time * step.time) - 1));
+  const LoadStep step =
+      step_of(static_cast<double>(clients), std::move(times), errors, to_seconds(until - from));
   if (looks > 0) found_.queued[clients] = queued / static_cast<double>(looks);
   tell(step);
   return step;
@@ -419,10 +405,7 @@ bool Measurement::wait_until_calm() {
 
 void Measurement::hang_up_on_it() {
   const ServiceModel& model = found_.fit->model;
-  const double most =
-      std::max_element(found_.steps.begin(), found_.steps.end(),
-                       [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; })
-          ->clients;
+  const double most = most_clients(found_.steps);
   const bool workers = model.kind == ServiceModel::Kind::kWorkers;
   const double dropped = std::isinf(model.best_concurrency()) ? 0
                          : workers                            ? std::min(5 * model.workers, most)
@@ -508,12 +491,6 @@ void print_steps(const MeasuredService& found, const Style& style) {
     table.remarks.push_back(bar(each.rate));
   }
   print(std::cout, table, style);
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  if (!file) throw std::runtime_error("cannot write " + printable(path));
 }
 
 // A file that this command did not write is not lost.

@@ -9,12 +9,14 @@
 #include <limits>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "common/output/json_text.h"
 #include "common/output/style.h"
 #include "model/base/text.h"
 #include "policies/policy.h"
 #include "policies/tree.h"
+#include "retrystorm/known_service.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -95,8 +97,7 @@ void judge(MeasuredService& measured) {
     return;
   }
   FittedService& fit = *measured.fit;
-  double clients = 0;
-  for (const LoadStep& each : measured.steps) clients = std::max(clients, each.clients);
+  const double clients = most_clients(measured.steps);
   // A limit that hardly slowed anything was not seen: what a curve says far beyond it would be invented.
   if (fit.model.time_at(clients) < kSeen * fit.model.time) fit.model = {.time = fit.model.time};
   const double workers = workers_of(measured);
@@ -198,11 +199,9 @@ std::string settings_text(const MeasuredService& measured) {
     const std::string words = words_of(what);
     for (const std::string_view line : split(words, '\n')) text.append("# ").append(line) += '\n';
   };
-  double most = 0, answers = 0;
-  for (const LoadStep& each : measured.steps) {
-    most = std::max(most, each.clients);
-    answers += static_cast<double>(each.answers);
-  }
+  const double most = most_clients(measured.steps);
+  double answers = 0;
+  for (const LoadStep& each : measured.steps) answers += static_cast<double>(each.answers);
   say({"measured-title",
        {{"by", words_of("measured-by")},
         {"what", printable(measured.url)},
@@ -245,15 +244,6 @@ constexpr std::array<std::string_view, 8> kColumns{"clients",     "ok_per_second
                                                    "p50_seconds", "p95_seconds",   "cv",
                                                    "answers",     "error_share"};
 
-std::optional<double> plain(std::string_view text) {
-  double value = 0;
-  text = trimmed(text);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole =
-      error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
-  return whole ? std::optional(value) : std::nullopt;
-}
-
 // A request in somebody's file.
 struct Recorded {
   double begin = 0, took = 0;  // seconds
@@ -273,7 +263,7 @@ std::vector<LoadStep> steps_of(std::vector<Recorded> all) {
   }
   const double window = (until - from) / static_cast<double>(kWindows);
   struct Sum {
-    double inside = 0, time = 0, squares = 0;
+    double inside = 0;
     std::vector<double> times;
     std::size_t failed = 0;
   };
@@ -289,32 +279,19 @@ std::vector<LoadStep> steps_of(std::vector<Recorded> all) {
           std::max(0.0, std::min(each.end(), low + window) - std::max(each.begin, low));
     }
     Sum& sum = sums[window_of(each.end())];
-    if (!each.ok) {
+    if (each.ok) {
+      sum.times.push_back(each.took);
+    } else {
       ++sum.failed;
-      continue;
     }
-    const double time = each.took;
-    sum.time += time;
-    sum.squares += time * time;
-    sum.times.push_back(time);
   }
   std::vector<LoadStep> steps;
   // The first and the last window are not full.
   for (std::size_t i = 1; i + 1 < kWindows; ++i) {
     Sum& sum = sums[i];
     if (sum.times.size() < kLeast) continue;
-    std::sort(sum.times.begin(), sum.times.end());
-    const auto count = static_cast<double>(sum.times.size());
-    const double time = sum.time / count;
     steps.push_back(
-        {.clients = std::max(1.0, sum.inside / window),
-         .rate = count / window,
-         .time = time,
-         .p50 = sum.times[sum.times.size() / 2],
-         .p95 = sum.times[sum.times.size() * 95 / 100],
-         .variation = std::sqrt(std::max(0.0, sum.squares / count / (time * time) - 1)),
-         .answers = sum.times.size(),
-         .errors = static_cast<double>(sum.failed) / (count + static_cast<double>(sum.failed))});
+        step_of(std::max(1.0, sum.inside / window), std::move(sum.times), sum.failed, window));
   }
   return steps;
 }
@@ -331,12 +308,15 @@ std::optional<double> time_stamp(std::string_view text) {
   }
   const std::size_t zone = text.find_first_of("Z+-", 19);
   if (zone == text.npos) return std::nullopt;
-  const auto fraction = zone > 19 ? plain("0" + std::string(text.substr(19, zone - 19))) : 0.0;
+  const auto fraction =
+      zone > 19 ? finite_number("0" + std::string(text.substr(19, zone - 19))) : 0.0;
   if (!fraction) return std::nullopt;
   double offset = 0;
   if (text[zone] != 'Z') {
-    const auto hours = text.size() == zone + 6 ? plain(text.substr(zone + 1, 2)) : std::nullopt;
-    const auto minutes = text.size() == zone + 6 ? plain(text.substr(zone + 4, 2)) : std::nullopt;
+    const auto hours =
+        text.size() == zone + 6 ? finite_number(text.substr(zone + 1, 2)) : std::nullopt;
+    const auto minutes =
+        text.size() == zone + 6 ? finite_number(text.substr(zone + 4, 2)) : std::nullopt;
     if (!hours || !minutes) return std::nullopt;
     offset = (*hours * 60 + *minutes) * (text[zone] == '+' ? 60 : -60);
   }
@@ -395,19 +375,25 @@ nlohmann::ordered_json measured_json(const MeasuredService& measured) {
   return json;
 }
 
-void write_steps(const std::string& path, const std::vector<LoadStep>& steps) {
+void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path);
-  for (const std::string_view each : kColumns) file << (each == kColumns[0] ? "" : ",") << each;
-  file << '\n';
+  file << text << std::flush;
+  if (!file) throw std::runtime_error("cannot write " + printable(path));
+}
+
+void write_steps(const std::string& path, const std::vector<LoadStep>& steps) {
+  std::string text;
+  for (const std::string_view each : kColumns) text.append(text.empty() ? "" : ",").append(each);
+  text += '\n';
   for (const LoadStep& each : steps) {
-    file << print_number(each.clients);
+    text += print_number(each.clients);
     for (const double value : {each.rate, each.time, each.p50, each.p95, each.variation,
                                static_cast<double>(each.answers), each.errors}) {
-      file << ',' << print_number(to_digits(value, 6));
+      text += ',' + print_number(to_digits(value, 6));
     }
-    file << '\n';
+    text += '\n';
   }
-  if (!file.flush()) throw std::runtime_error("cannot write " + printable(path));
+  write_text(path, text);
 }
 
 std::vector<LoadStep> steps_of_table(std::string_view text) {
@@ -431,7 +417,8 @@ std::vector<LoadStep> steps_of_table(std::string_view text) {
     std::array<double, kColumns.size()> values{0, 0, 0, 0, 0, 0.5, 1'000, 0};
     for (std::size_t i = 0; i < kColumns.size(); ++i) {
       if (!at[i]) continue;
-      const auto value = *at[i] < cells.size() ? plain(cells[*at[i]]) : std::nullopt;
+      const auto value =
+          *at[i] < cells.size() ? finite_number(trimmed(cells[*at[i]])) : std::nullopt;
       if (!value || *value < 0 || (i < 3 && *value == 0)) {
         throw BadFile("line " + std::to_string(number) + ": " + std::string(kColumns[i]) +
                       " must be a number above zero");

@@ -54,6 +54,9 @@ std::string settings_text(const MeasuredService& measured);
 // What was found, as one line of JSON (docs/output.schema.json, measured).
 nlohmann::ordered_json measured_json(const MeasuredService& measured);
 
+// Replaces the file. Throws std::runtime_error if it cannot be written.
+void write_text(const std::string& path, const std::string& text);
+
 // Steps as CSV: clients,ok_per_second,mean_seconds,p50_seconds,p95_seconds,cv,answers,error_share.
 // Throws std::runtime_error if the file cannot be written.
 void write_steps(const std::string& path, const std::vector<LoadStep>& steps);

@@ -77,6 +77,34 @@ Span span_of(std::vector<double> values) {
 
 }  // namespace
 
+LoadStep step_of(double clients, std::vector<double> times, std::size_t errors, double seconds) {
+  std::sort(times.begin(), times.end());
+  double sum = 0, squares = 0;
+  for (const double time : times) {
+    sum += time;
+    squares += time * time;
+  }
+  const auto count = static_cast<double>(times.size()), failed = static_cast<double>(errors);
+  const auto at = [&times](double q) {
+    return times[static_cast<std::size_t>(q * static_cast<double>(times.size() - 1))];
+  };
+  const double time = sum / count;
+  return {.clients = clients,
+          .rate = count / seconds,
+          .time = time,
+          .p50 = at(0.5),
+          .p95 = at(0.95),
+          .variation = std::sqrt(std::max(0.0, squares / count / (time * time) - 1)),
+          .answers = times.size(),
+          .errors = failed / (count + failed)};
+}
+
+double most_clients(const std::vector<LoadStep>& steps) {
+  double most = 0;
+  for (const LoadStep& each : steps) most = std::max(most, each.clients);
+  return most;
+}
+
 double ServiceModel::time_at(double n) const {
   if (kind == Kind::kCurve) return time * std::exp(growth * std::max(0.0, n - limit));
   return workers > 0 ? time * std::max(1.0, n / workers) : time;

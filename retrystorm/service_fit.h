@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace retrystorm {
@@ -17,6 +16,12 @@ struct LoadStep {
   std::size_t answers = 0;
   double errors = 0;  // the share of all attempts that were not OK
 };
+
+// The step of OK answers that took these times (at least one), in so many seconds, beside so many errors.
+LoadStep step_of(double clients, std::vector<double> times, std::size_t errors, double seconds);
+
+// The greatest concurrency; 0 without steps.
+double most_clients(const std::vector<LoadStep>& steps);
 
 // The time of an answer as a function of the concurrency n.
 //   workers: time x max(1, n / workers): all that n clients keep busy are min(n, workers) (exact for closed clients

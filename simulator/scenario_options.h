@@ -36,9 +36,9 @@ struct ScenarioOptions {
   double scale = 1;
   std::size_t trace = 0;
 
-  // What the run is about. A job and periodic arrivals have no outage by default (its length is zero), and where hosts restart (--at) that
-  // is it, unless another one is given: from the first restart until the last host is as before. That connections are
-  // lost takes no time: what happens afterwards belongs to the recovery.
+  // What the run is about. A job and periodic arrivals have no outage by default (its length is zero), and where hosts
+  // restart (--at) that is it, unless another one is given: from the first restart until the last host is as before.
+  // That connections are lost takes no time: what happens afterwards belongs to the recovery.
   struct Outage {
     Disturbance what{};
     Duration at{0}, length{0};
