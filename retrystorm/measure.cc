@@ -21,6 +21,7 @@
 #include "retrystorm/measured_service.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/study_command.h"
+#include "study/cell_answer.h"
 #include "words/words.h"
 
 namespace retrystorm {

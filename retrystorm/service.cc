@@ -18,6 +18,7 @@
 #include "retrystorm/known_service.h"
 #include "retrystorm/measured_service.h"
 #include "retrystorm/study_command.h"
+#include "study/cell_answer.h"
 #include "words/words.h"
 
 namespace retrystorm {
