@@ -135,6 +135,7 @@ void Experiment::run(EndSignals& signals) {
              ", or there is no way to it: what is sent there fails");
     }
     if (now >= end_ || fleet_->all_done()) break;
+    if (dependencies_.ends_early && dependencies_.ends_early()) break;
     take_commands();
   }
   finish();

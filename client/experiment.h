@@ -67,7 +67,8 @@ class Experiment {
     Dashboard* dashboard = nullptr;
     // Of the hosts whose status is known.
     const std::deque<std::optional<ServerMonitor>>& monitors;
-    RunObserver* judge = nullptr;  // gets the summary after it was printed
+    RunObserver* judge = nullptr;        // gets the summary after it was printed
+    std::function<bool()> ends_early{};  // asked after each interval
     // The command line's workload with another strategy.
     std::function<WorkloadOptions(const std::string& strategy)> restarted_with{};
     std::vector<int> spared_ports{};  // their connections are not shut down at the end of a run

@@ -90,10 +90,27 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
                "how long each report line covers", std::chrono::milliseconds(1));
   add_text(*run, "--json", options.json, "write JSON Lines to this file; - = standard output")
       ->group("Run");
-  add_expectations(*run, options.expectations, run_figures(any_summary()),
+  add_expectations(*run, options.expectations, client_figures(any_summary()),
                    "a claim about the run, such as recovered or success-share>=99%; may be "
                    "repeated; exit code 3: one is broken, 4: one is not decided")
       ->group("Run");
+  add_text(
+      *run, "--most", options.most,
+      "NAME or NAME=FROM:TO: the greatest value of this option, such as rate, at which --expect holds: runs of "
+      "--duration (20s) with values that rise; needs --i-may-load")
+      ->group("Client");
+  const auto of_search = [&run](const char* name, std::string& target, const char* help) {
+    add_text(*run, name, target, help)->group("Run");
+  };
+  of_search("--least", options.least, "likewise the least value");
+  of_search(
+      "--i-may-load", options.consent.may_load,
+      "--most, --least: HOST:PORT of the URL again: yes, this service may be loaded to its limit");
+  run->add_flag("--even-public", options.consent.even_public,
+                "--most, --least: also where its address is not a private one")
+      ->group("Run");
+  of_search("--health-url", options.health_url,
+            "--most, --least: stop as soon as this is not answered with 200");
   add_format(*run);
   add_trace(*run, options.trace);
   add_value(
@@ -224,7 +241,29 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   }
   wrong.add(unused);
   // A job ends by itself.
-  const bool ends = options.duration || options.workload.arrivals == Arrivals::kJob;
+  const bool searches = options.searches();
+  if (searches) {
+    const std::string name = options.least.empty() ? "--most" : "--least";
+    if (options.expectations.empty()) {
+      wrong.add(name + " needs a claim: give --expect, such as --expect='request-p99<300ms'");
+    }
+    if (!options.least.empty() && !options.most.empty()) {
+      wrong.add("--least and --most: give only one");
+    }
+    if (options.workload.arrivals == Arrivals::kJob || options.workload.plan.on()) {
+      wrong.add(name +
+                " searches with clients or a rate that last: not of a job or a plan of arrivals");
+    }
+    if (options.hosts.many()) wrong.add(name + " loads one service: give one --url");
+    if (options.dashboard || options.metrics_port || options.trace > 0) {
+      wrong.add(name + " makes many runs: without --dashboard, --metrics-port and --trace");
+    }
+  } else if (!(options.consent.may_load + options.health_url).empty() ||
+             options.consent.even_public) {
+    wrong.add(
+        "--i-may-load, --even-public and --health-url have no effect without --most or --least");
+  }
+  const bool ends = options.duration || searches || options.workload.arrivals == Arrivals::kJob;
   if (!options.expectations.empty() && !ends) {
     wrong.add("--expect judges a run that ends: give --duration, such as --duration=110s");
   }

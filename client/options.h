@@ -11,6 +11,7 @@
 #include "common/cli/program.h"
 #include "common/http/http_request.h"
 #include "common/http/page_server.h"
+#include "common/http/single_request.h"
 #include "model/run/outlook.h"
 #include "model/run/timeline.h"
 #include "model/service/picker.h"
@@ -27,6 +28,9 @@ struct ClientOptions {
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
   std::vector<Expectation> expectations;
+  std::string least, most;  // a search: see client/load_search.h
+  Consent consent;
+  std::string health_url;
   std::size_t trace = 0;
   std::size_t max_threads = FleetLimits::kDefaultMaxThreads;
   WatchPort metrics_port;
@@ -41,6 +45,8 @@ struct ClientOptions {
   std::optional<Duration> outage_at;
   std::optional<Duration> outage_for;
   OutageCommands outage_commands;
+
+  bool searches() const { return !(least + most).empty(); }
 
   bool dashboard = false;
   std::size_t dashboard_port = 8072;

@@ -12,6 +12,7 @@
 #include "client/dashboard/dashboard.h"
 #include "client/experiment.h"
 #include "client/fleet.h"
+#include "client/load_search.h"
 #include "client/metrics.h"
 #include "client/options.h"
 #include "client/outage/outage_command.h"
@@ -63,7 +64,12 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
     print_before(std::cout, "", rows.front().outlook.warnings, style);
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
-  fit_descriptors(options, raise_descriptor_limit());
+  if (options.searches()) {
+    if (!options.duration) options.duration = kRunOfSearch;
+    options.report_interval = std::chrono::seconds(1);  // so often its rules look
+  } else {
+    fit_descriptors(options, raise_descriptor_limit());
+  }
   // Opening a pipe waits for its reader. So files are opened before `signals` blocks the signals:
   // Ctrl-C still ends the program.
   const std::vector<HttpRequest> requests = make_requests(options.request, options.urls);
@@ -89,6 +95,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   JsonLines json(std::move(json_file), OutputQueue::WhenFull::kDrop);
   auto values = options_json(invocation.app);
   values["seed"] = seed;
+  values["report_interval"] = format_duration(options.report_interval);
   for (const char* name : {"admin_token_file", "server_admin", "server_status"}) {
     if (values.contains(name) && !options.hosts.many()) values[name] = values[name].back();
   }
@@ -97,7 +104,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
     if (!options.server_pids.empty()) values["server_pid"] = options.server_pids;
   }
   values["syn_linear_timeouts"] = syn_linear_timeouts();
-  if (!options.quiet) {
+  if (!options.quiet && !options.searches()) {
     const Outlook outlook = look_ahead(options, options.workload);
     print_before(std::cerr, before_line(outlook, retries_title(options.workload.retry)),
                  outlook.warnings, style_of(STDERR_FILENO, options.look.color));
@@ -127,31 +134,43 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
     const std::string status = server_status_url(options, requests[i].url, i);
     if (!status.empty()) monitors[i].emplace(resolve_url(status));
   }
-  RunJudge judge(options.expectations, std::cout, json);
-  Experiment(options, seed, {invocation.command, values},
-             {.requests = requests,
-              .json = json,
-              .out = std::cout,
-              .fleet = fleet,
-              .servers = servers,
-              .outage_command = outage_command ? &*outage_command : nullptr,
-              .control = control.empty() ? nullptr : &control,
-              .dashboard = dashboard ? &*dashboard : nullptr,
-              .monitors = monitors,
-              .judge = &judge,
-              .restarted_with =
-                  [&invocation](const std::string& strategy) {
-                    return workload_with(invocation.app, strategy);
-                  },
-              .spared_ports = spared_ports})
-      .run(signals);
+  const auto run_once = [&](const ClientOptions& with, const nlohmann::ordered_json& its_values,
+                            std::ostream& out, RunObserver& judge,
+                            const std::function<bool()>& ends_early) {
+    Experiment(with, seed, {invocation.command, its_values},
+               {.requests = requests,
+                .json = json,
+                .out = out,
+                .fleet = fleet,
+                .servers = servers,
+                .outage_command = outage_command ? &*outage_command : nullptr,
+                .control = control.empty() ? nullptr : &control,
+                .dashboard = dashboard ? &*dashboard : nullptr,
+                .monitors = monitors,
+                .judge = &judge,
+                .ends_early = ends_early,
+                .restarted_with =
+                    [&invocation](const std::string& strategy) {
+                      return workload_with(invocation.app, strategy);
+                    },
+                .spared_ports = spared_ports})
+        .run(signals);
+  };
+  ExitCode found = kExitHolds;
+  if (options.searches()) {
+    found = search_load({options, requests.front(), values, json, signals, run_once});
+  } else {
+    RunJudge judge(options.expectations, std::cout, json);
+    run_once(options, values, std::cout, judge, {});
+    found = judge.exit_code();
+  }
   // Browsers may still get the last event, but idle connections must not delay the end.
   closer.begin(std::chrono::milliseconds(200));
   const bool written = json.finish();
   const int code = streams.finish();
   const bool in_doubt = outage_command && outage_command->in_doubt();
   const int fault = written && !in_doubt ? code : kExitFault;
-  return fault != 0 ? fault : judge.exit_code();
+  return fault != 0 ? fault : found;
 }
 
 }  // namespace

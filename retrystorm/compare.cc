@@ -380,8 +380,14 @@ void print_windows(const std::vector<WindowCompared>& all, bool verbose, const S
     for (std::size_t i = 0; i < kFigures.size(); ++i) {
       const auto& figure = each.figures[i];
       row.push_back(figure ? figure_text(i, figure->measured) : "-");
-      row.push_back(figure ? figure_text(i, figure->mean) : "-");
-      if (figure && !figure->inside) off += (off.empty() ? "" : ", ") + std::string(kFigures[i]);
+      const bool shows = figure && !figure->inside;
+      row.push_back(!figure ? "-"
+                    : shows ? words_of({"compare-band",
+                                        {{"mean", figure_text(i, figure->mean)},
+                                         {"low", figure_text(i, figure->low)},
+                                         {"high", figure_text(i, figure->high)}}})
+                            : figure_text(i, figure->mean));
+      if (shows) off += (off.empty() ? "" : ", ") + std::string(kFigures[i]);
     }
     if (!verbose && off.empty()) continue;
     table.rows.push_back(row);
@@ -400,9 +406,8 @@ RunCurve curve_of(const Day& day, const std::vector<WindowCompared>& all, bool o
   return curve;
 }
 
-int compare(const Invocation&, const CompareOptions& options) {
-  const ListedScenario known;
-  const NamedOptions service = read_settings(options.service, known.list);
+// Throws std::invalid_argument if the day is not one that can be compared.
+Day day_of(const CompareOptions& options) {
   Day day = read_day(options.day);
   if (options.outage_for.has_value() != options.outage_at.has_value()) {
     throw std::invalid_argument("--outage-at and --outage-for belong together: give both");
@@ -415,8 +420,15 @@ int compare(const Invocation&, const CompareOptions& options) {
                                 std::to_string(day.outages.size()) +
                                 " outages: one can be compared");
   }
-  const Style style = style_of(STDOUT_FILENO, options.look.color);
-  const auto all = compare_with(day, service, options.runs, options.threads);
+  return day;
+}
+
+struct JudgedDay {
+  Finding finding = Finding::kUndecided;  // of the model
+  Statement answer{};
+};
+
+JudgedDay judged(const std::vector<WindowCompared>& all) {
   std::size_t inside = 0;
   std::array<std::size_t, kFigures.size()> off{}, has{};
   for (const WindowCompared& each : all) {
@@ -437,46 +449,84 @@ int compare(const Invocation&, const CompareOptions& options) {
   for (std::size_t i = 1; i < kFigures.size(); ++i) {
     if (share_off(i) > share_off(worst)) worst = i;
   }
-  const bool few = all.size() < kLeastWindows;
-  const bool holds = share_off(worst) <= kMostOutside;
-  const Statement answer{few     ? "compare-few"
-                         : holds ? "compare-holds"
-                                 : "compare-off",
-                         {counted("inside", inside),
-                          counted("windows", all.size()),
-                          counted("least", kLeastWindows),
-                          {"figure", figure_words(std::string(kFigures[worst]))},
-                          counted("off", off[worst]),
-                          counted("of", has[worst])}};
-  Statements findings = day.doubts;
-  if (!few && !holds) {
-    const double before = distance(all);
-    std::optional<std::pair<std::string, std::string>> best;
-    double least = before;
-    for (const auto& [name, value] : alternatives(service)) {
-      NamedOptions other = service;
-      other[name] = value;
-      double after = before;
-      try {
-        after = distance(
-            compare_with(day, other, std::max<std::size_t>(options.runs / 4, 1), options.threads));
-      } catch (const std::invalid_argument&) {  // does not go with the others
-      }
-      if (after < least) {
-        least = after;
-        best = {name, value};
-      }
+  const Finding finding = all.size() < kLeastWindows        ? Finding::kUndecided
+                          : share_off(worst) > kMostOutside ? Finding::kBroken
+                                                            : Finding::kHolds;
+  return {finding,
+          {finding == Finding::kUndecided ? "compare-few"
+           : finding == Finding::kHolds   ? "compare-holds"
+                                          : "compare-off",
+           {counted("inside", inside),
+            counted("windows", all.size()),
+            counted("least", kLeastWindows),
+            {"figure", figure_words(std::string(kFigures[worst]))},
+            counted("off", off[worst]),
+            counted("of", has[worst])}}};
+}
+
+// The one other setting with which the model is nearest to the day.
+Statement explanation(const Day& day, const NamedOptions& service, double before,
+                      const CompareOptions& options) {
+  std::optional<std::pair<std::string, std::string>> best;
+  double least = before;
+  for (const auto& [name, value] : alternatives(service)) {
+    NamedOptions other = service;
+    other[name] = value;
+    double after = before;
+    try {
+      after = distance(
+          compare_with(day, other, std::max<std::size_t>(options.runs / 4, 1), options.threads));
+    } catch (const std::invalid_argument&) {  // does not go with the others
     }
-    const double explained = before > 0 ? 1 - least / before : 0;
-    if (best && explained >= kExplains) {
-      findings.push_back(
-          {"compare-explained",
-           {{"option", "--" + best->first + '=' + best->second}, {"share", ShareOf{explained}}}});
-    } else {
-      findings.push_back({"compare-unexplained", {}});
+    if (after < least) {
+      least = after;
+      best = {name, value};
     }
   }
-  print_headline(std::cout, {few ? Tone::kDoubt : holds ? Tone::kGood : Tone::kBad, answer}, style);
+  const double explained = before > 0 ? 1 - least / before : 0;
+  if (!best || explained < kExplains) return {"compare-unexplained", {}};
+  return {"compare-explained",
+          {{"option", "--" + best->first + '=' + best->second}, {"share", ShareOf{explained}}}};
+}
+
+nlohmann::ordered_json compared_json(const Statement& answer, const Statements& findings,
+                                     const std::vector<WindowCompared>& all) {
+  nlohmann::ordered_json json{{"type", "compared"}, {"answer", statement_json(answer)}};
+  json["findings"] = statements_json(findings);
+  json["windows"] = nlohmann::ordered_json::array();
+  for (const WindowCompared& each : all) {
+    nlohmann::ordered_json line{{"t", to_seconds(each.measured->end)}};
+    for (std::size_t i = 0; i < kFigures.size(); ++i) {
+      const auto& figure = each.figures[i];
+      if (!figure) continue;
+      line[std::string(kFigures[i])] = {{"measured", figure->measured},
+                                        {"mean", figure->mean},
+                                        {"least", figure->low},
+                                        {"most", figure->high},
+                                        {"inside", figure->inside}};
+    }
+    json["windows"].push_back(line);
+  }
+  return json;
+}
+
+int compare(const Invocation&, const CompareOptions& options) {
+  const ListedScenario known;
+  const NamedOptions service = read_settings(options.service, known.list);
+  const Day day = day_of(options);
+  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  const auto all = compare_with(day, service, options.runs, options.threads);
+  const auto [finding, answer] = judged(all);
+  Statements findings = day.doubts;
+  if (finding == Finding::kBroken) {
+    findings.push_back(explanation(day, service, distance(all), options));
+  }
+  print_headline(std::cout,
+                 {finding == Finding::kHolds    ? Tone::kGood
+                  : finding == Finding::kBroken ? Tone::kBad
+                                                : Tone::kDoubt,
+                  answer},
+                 style);
   double full = 0;
   for (const WindowCompared& each : all) {
     if (each.figures[0]) full = std::max({full, each.figures[0]->measured, each.figures[0]->mean});
@@ -485,28 +535,13 @@ int compare(const Invocation&, const CompareOptions& options) {
   print_strip(std::cout, curve_of(day, all, true), full, words_of("compare-model"), style);
   for (const Statement& each : findings)
     print_below(std::cout, words_of(each), Tone::kPlain, style);
-  if (options.look.verbose || !holds) print_windows(all, options.look.verbose, style);
+  const bool verbose = options.look.verbose;
+  if (verbose || finding != Finding::kHolds) print_windows(all, verbose, style);
+  print_dim(std::cout, words_of("below-compare"), style);
   if (!options.json.empty()) {
-    nlohmann::ordered_json json{{"type", "compared"}, {"answer", statement_json(answer)}};
-    json["findings"] = statements_json(findings);
-    json["windows"] = nlohmann::ordered_json::array();
-    for (const WindowCompared& each : all) {
-      nlohmann::ordered_json line{{"t", to_seconds(each.measured->end)}};
-      for (std::size_t i = 0; i < kFigures.size(); ++i) {
-        const auto& figure = each.figures[i];
-        if (!figure) continue;
-        line[std::string(kFigures[i])] = {{"measured", figure->measured},
-                                          {"mean", figure->mean},
-                                          {"least", figure->low},
-                                          {"most", figure->high},
-                                          {"inside", figure->inside}};
-      }
-      json["windows"].push_back(line);
-    }
-    write_text(options.json, json.dump() + '\n');
+    write_text(options.json, compared_json(answer, findings, all).dump() + '\n');
   }
-  if (!flush_standard_output()) return kExitFault;
-  return few ? kExitUndecided : holds ? kExitHolds : kExitBroken;
+  return flush_standard_output() ? exit_code_of({finding}) : kExitFault;
 }
 
 }  // namespace

@@ -17,39 +17,8 @@
 #include <utility>
 
 namespace retrystorm {
-namespace {
 
 using namespace std::chrono_literals;
-
-const httplib::Headers& says_what_it_is() {
-  static const httplib::Headers kHeaders{{"User-Agent", "retrystorm-measure (load test)"}};
-  return kHeaders;
-}
-
-Answered send(const LoadRequest& load, Connection& connection, bool keep, HttpAnswer& answer) {
-  HttpClient client;
-  const TimePoint begin = Clock::now();
-  httplib::Headers headers = says_what_it_is();
-  if (!keep) headers.emplace("Connection", "close");
-  answer = client.send_on(connection, load.request, load.timeout, 0, headers);
-  if (!keep) connection.shut();
-  Answered ended{.end = Clock::now()};
-  ended.took = ended.end - begin;
-  if (!answer) return ended;
-  ended.status = answer.response.status;
-  if (ended.rejected()) ended.retry_after = answer.response.get_header_value("Retry-After");
-  return ended;
-}
-
-}  // namespace
-
-Answered ask(const LoadRequest& load, std::string* why, HttpAnswer* answer) {
-  Connection connection;
-  HttpAnswer own;
-  const Answered ended = send(load, connection, false, answer != nullptr ? *answer : own);
-  if (why != nullptr) *why = (answer != nullptr ? *answer : own).why;
-  return ended;
-}
 
 ClosedLoad::ClosedLoad(const LoadRequest& load, std::size_t clients, Duration spread, bool once)
     : load_(load), once_(once) {
@@ -72,7 +41,7 @@ void ClosedLoad::run(const std::stop_token& done, Connection& connection, TimePo
     std::this_thread::sleep_for(std::min<Duration>(begin - Clock::now(), 50ms));
   }
   while (!done.stop_requested()) {
-    Answered ended = send(load_, connection, load_.keeps_connections, answer);
+    Answered ended = ask_on(load_, connection, load_.keeps_connections, answer);
     if (done.stop_requested() && !once_)
       return;  // its end is not measured, and may be an interruption
     const bool failed = !ended.ok();
@@ -166,7 +135,7 @@ std::optional<ListenQueue> listen_queue(const Url& url) {
     for (bool more = true; more;) {
       const ssize_t size = recv(diagnosis.number(), buffer.data(), buffer.size(), 0);
       if (size <= 0) return std::nullopt;
-      auto left = static_cast<int>(size);
+      auto left = static_cast<unsigned>(size);
       for (auto* head = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(head, left);
            head = NLMSG_NEXT(head, left)) {
         more = head->nlmsg_type != NLMSG_DONE && head->nlmsg_type != NLMSG_ERROR;
@@ -180,24 +149,6 @@ std::optional<ListenQueue> listen_queue(const Url& url) {
     }
   }
   return any ? std::optional(found) : std::nullopt;
-}
-
-bool is_private(const std::string& address) {
-  in_addr four{};
-  if (inet_pton(AF_INET, address.c_str(), &four) == 1) {
-    const std::uint32_t bits = ntohl(four.s_addr);
-    return bits >> 24 == 127 || bits >> 24 == 10 || bits >> 20 == 0xac1 || bits >> 16 == 0xc0a8 ||
-           bits >> 16 == 0xa9fe;
-  }
-  in6_addr six{};
-  if (inet_pton(AF_INET6, address.c_str(), &six) != 1) return false;
-  if (IN6_IS_ADDR_V4MAPPED(&six)) {
-    std::array<char, INET_ADDRSTRLEN> text{};
-    inet_ntop(AF_INET, &six.s6_addr[12], text.data(), text.size());
-    return is_private(text.data());
-  }
-  return IN6_IS_ADDR_LOOPBACK(&six) || IN6_IS_ADDR_LINKLOCAL(&six) ||
-         (six.s6_addr[0] & 0xfe) == 0xfc;
 }
 
 }  // namespace retrystorm

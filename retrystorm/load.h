@@ -6,37 +6,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "common/http/http_client.h"
-#include "common/http/http_request.h"
+#include "common/http/single_request.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
-
-// How a request ended.
-struct Answered {
-  TimePoint end{};
-  Duration took{};
-  int status = 0;  // 0: no answer
-  std::string retry_after{};
-
-  bool ok() const { return status >= 200 && status < 300; }
-  // Turned away at once, as a limit does.
-  bool rejected() const { return status == 429 || status == 503; }
-};
-
-// How each request is sent.
-struct LoadRequest {
-  HttpRequest request;
-  Duration timeout{};
-  bool keeps_connections = false;
-};
-
-// Sends one request on a new connection. `why`, if given, becomes why there was no answer.
-Answered ask(const LoadRequest& load, std::string* why = nullptr, HttpAnswer* answer = nullptr);
 
 // So many clients, a thread each, of which each sends its next request when the last one has ended: so many requests are
 // in the service, and never more. Sends until its end. Not thread-safe.
@@ -81,8 +57,5 @@ struct ListenQueue {
 };
 // Nothing if none listens there, which is so for an address of another machine, or if the kernel does not say.
 std::optional<ListenQueue> listen_queue(const Url& url);
-
-// Of a numeric address: loopback, link-local, or reserved for private networks (RFC 1918, RFC 4193).
-bool is_private(const std::string& address);
 
 }  // namespace retrystorm

@@ -45,9 +45,9 @@ constexpr Duration kTick = 100ms;
 
 struct MeasureOptions {
   RequestOptions request{.url = ""};
-  std::string may_load, health_url, write = "service.ini", csv, json, link = "explorer.html",
-                                    accepts;
-  bool even_public = false, plan = false, keeps = false;
+  Consent consent;
+  std::string health_url, write = "service.ini", csv, json, link = "explorer.html", accepts;
+  bool plan = false, keeps = false;
   Duration timeout = WorkloadOptions().timeout, step = 10s;
   std::size_t up_to = 1'000;
   AnswerLook look;
@@ -57,12 +57,12 @@ void declare(CLI::App& app, MeasureOptions& options) {
   app.add_option("URL", options.request.url, "what to send requests to")->required()->type_name("");
   auto* group = option_group(app, "Measure");
   const auto add = [](CLI::Option* option) { option->group("Measure"); };
-  add(add_text(*group, "--i-may-load", options.may_load,
+  add(add_text(*group, "--i-may-load", options.consent.may_load,
                "HOST:PORT of the URL again: yes, this service may be loaded to its limit"));
   const auto flag = [&](const char* name, bool& target, const char* help) {
     add(group->add_flag(name, target, help));
   };
-  flag("--even-public", options.even_public, "also where its address is not a private one");
+  flag("--even-public", options.consent.even_public, "also where its address is not a private one");
   flag("--plan", options.plan, "say what would be sent, and send nothing");
   add(add_duration(*group, "--timeout", options.timeout, "how long your clients wait for an answer",
                    1ms));
@@ -509,9 +509,6 @@ void check_target(const std::string& path) {
 int measure(const Invocation&, const MeasureOptions& options) {
   check(options.request);
   const HttpRequest request = make_request(options.request);
-  const bool six = request.url.host.find(':') != std::string::npos;
-  const std::string whom = (six ? '[' + request.url.host + ']' : request.url.host) + ':' +
-                           std::to_string(request.url.port);
   const Style style = style_of(STDOUT_FILENO, options.look.color);
   if (options.plan) {
     say({"measure-plan",
@@ -519,20 +516,11 @@ int measure(const Invocation&, const MeasureOptions& options) {
           {"step", options.step},
           {"longest", scale(options.step, kStepsLonger)},
           {"timeout", options.timeout},
-          {"whom", whom}}},
+          {"whom", host_and_port(request.url)}}},
         style);
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
-  if (options.may_load != whom) {
-    throw std::invalid_argument(
-        "this loads the service to its limit: if you may do that, add --i-may-load=" + whom +
-        " (--plan says what is sent)");
-  }
-  if (!options.even_public && !is_private(request.url.address)) {
-    throw std::invalid_argument(
-        request.url.address +
-        " is a public address: others may be using it; if you may, add --even-public");
-  }
+  check_consent(request.url, options.consent);
   check_target(options.write);
   raise_descriptor_limit();
   EndSignals signals;

@@ -182,6 +182,12 @@ NamedOptions settings_of(const MeasuredService& measured) {
     settings["curve-factor"] = "2";
     settings["k"] = print_number(to_digits(std::log(2) / model.growth, 4));
   }
+  const Span& capacity = measured.fit->capacity;
+  const double known = measured.fit->model.capacity();
+  const double within = std::max(capacity.high / known - 1, 1 - capacity.low / known);
+  if (within >= 0.005 && std::isfinite(within)) {
+    settings["capacity-within"] = print_number(std::min(to_digits(within, 2), 0.5));
+  }
   if (measured.backlog > 0) settings["backlog"] = std::to_string(measured.backlog);
   if (measured.serves_abandoned) {
     settings["abandoned"] = *measured.serves_abandoned ? "serve" : "skip";

@@ -184,9 +184,21 @@ class Answers {
         if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(each);
       }
     };
-    if (tries) note(trials.of_a_tenth());
-    const bool by_a_tenth = std::any_of(turned.begin(), turned.end(), turns_verdict);
-    print_headline(std::cout, answer_of(result, by_a_tenth), style_);
+    RunAnswer answer;
+    if (tries) {
+      const auto outcomes = trials.of_a_tenth();
+      note(outcomes);
+      answer = answer_of(result, std::any_of(turned.begin(), turned.end(), turns_verdict));
+      if (const auto span = within_measured(result, outcomes)) {
+        answer.headline = {"within-measured",
+                           {{"answer", words_of(answer.headline)},
+                            {"low", ShareOf{span->low}},
+                            {"high", ShareOf{span->high}}}};
+      }
+    } else {
+      answer = answer_of(result, false);
+    }
+    print_headline(std::cout, answer, style_);
     const std::string legend = tell_strip(options, result);
     Statements remarks = remarks_of(result);
     if (result.hit_share) {

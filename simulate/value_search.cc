@@ -60,20 +60,6 @@ std::string calm_for_budget(const std::string& searched, const NamedOptions& giv
   return saves ? format_duration(saves->of) : "";
 }
 
-// "holds up to 9s, broken from 9.1s to 12s, holds from 17s on"
-std::string in_words(const std::vector<Span>& spans) {
-  std::string text;
-  for (const Span& each : spans) {
-    const bool first = &each == &spans.front(), last = &each == &spans.back();
-    text += (first ? "" : ", ") + std::string(to_string(each.finding)) +
-            (first                  ? " up to " + each.to
-             : last                 ? " from " + each.from + " on"
-             : each.from == each.to ? " at " + each.from
-                                    : " from " + each.from + " to " + each.to);
-  }
-  return text;
-}
-
 class ValueSearch {
  public:
   ValueSearch(const Invocation& invocation, const SimulatorOptions& options)
@@ -92,7 +78,7 @@ class ValueSearch {
   int run() {
     const auto limit = find_limit(
         scale_, least_, [this](const std::string& value) { return judged(value); },
-        scale_.name == "outage-for");
+        scale_.name == "outage-for" ? SearchWay::kFurther : SearchWay::kFromBothEnds);
     study_->end_work(limit.has_value());
     if (!limit) {
       for (const TriedValue& each : tried_) {
@@ -100,7 +86,9 @@ class ValueSearch {
       }
       return study_->finish();
     }
-    write(*limit);
+    study_->json().write(
+        limit_json(*limit, question(),
+                   {{"observe_s", to_seconds(options_of(scale_.values.front()).observe)}}));
     tell(*limit);
     if (!options_.no_trials && options_.runs > 1) {
       tell_trials(limit->found ? *limit->found : *limit->beside);
@@ -111,6 +99,11 @@ class ValueSearch {
   }
 
  private:
+  LimitQuestion question() const {
+    return {*list_.find(scale_.name), least_ ? options_.least : options_.most, least_,
+            options_.expectations};
+  }
+
   ScenarioOptions options_of(const std::string& value) const {
     return cell_options(given_, Grid({{.name = scale_.name, .values = {value}}}), {value});
   }
@@ -182,67 +175,13 @@ class ValueSearch {
     }
   }
 
-  void write(const LimitValue& limit) {
-    const auto value_of = [](const std::optional<TriedValue>& tried) {
-      return tried ? nlohmann::ordered_json(tried->value) : nlohmann::ordered_json(nullptr);
-    };
-    auto against = nlohmann::ordered_json::array(), spans = nlohmann::ordered_json::array();
-    for (const TriedValue& each : limit.against) against.push_back(each.value);
-    for (const Span& each : limit.spans) {
-      spans.push_back({{"finding", to_string(each.finding)}, {"from", each.from}, {"to", each.to}});
-    }
-    study_->json().write({{"type", "limit_value"},
-                          {"option", underscored(scale_.name)},
-                          {"kind", least_ ? "least" : "most"},
-                          {"value", value_of(limit.found)},
-                          {"beside", value_of(limit.beside)},
-                          {"observe_s", to_seconds(options_of(scale_.values.front()).observe)},
-                          {"against", against},
-                          {"spans", spans},
-                          {"values", limit.values},
-                          {"runs", limit.runs}});
-  }
-
-  RunAnswer answer_of_limit(const LimitValue& limit) const {
-    std::string claims;
-    for (const Expectation& each : options_.expectations) {
-      claims += (claims.empty() ? "" : words_of("and")) + each.text;
-    }
-    const bool is_time = list_.find(scale_.name)->kind == Option::Kind::kDuration;
-    const auto text_of = [is_time](const std::optional<TriedValue>& each) {
-      if (!each) return std::string();
-      return is_time && each->value != kNoneWord ? time_words(parse_duration(each->value))
-                                                 : each->value;
-    };
-    const std::vector<StatementValue> values{
-        {"option", scale_.name},
-        {"kind", words_of(least_ ? "least" : "greatest")},
-        {"claims", claims},
-        {"value", text_of(limit.found)},
-        {"beside", text_of(limit.beside)},
-        {"finding", limit.beside ? std::string(to_string(limit.beside->finding())) : ""},
-        {"spans", in_words(limit.spans)},
-        {"other", (least_ ? "--most=" + options_.least : "--least=" + options_.most)}};
-    const bool broken = limit.beside && limit.beside->finding() == Finding::kBroken;
-    if (!limit.found) {
-      // Do they hold at the other end of the scale than that where the search begins?
-      const Span& other = least_ ? limit.spans.front() : limit.spans.back();
-      if (other.finding == Finding::kHolds) return {Tone::kDoubt, {"search-turned", values}};
-      return {broken ? Tone::kBad : Tone::kDoubt,
-              {broken ? "search-none" : "search-undecided", values}};
-    }
-    if (!limit.against.empty()) return {Tone::kDoubt, {"search-several", values}};
-    return {!limit.beside || broken ? Tone::kGood : Tone::kDoubt,
-            {limit.beside ? "search-found" : "search-found-at-end", values}};
-  }
-
   // The answer in a line, and what to know beside it.
   void tell(const LimitValue& limit) {
     const Style style = style_of(STDOUT_FILENO, options_.look.color);
     const auto tell_one = [&style](const Statement& what) {
       std::cout << fitted("  ", words_of(what), style);
     };
-    print_headline(std::cout, answer_of_limit(limit), style);
+    print_headline(std::cout, answer_of(limit, question()), style);
     if (!calm_.empty()) tell_one({"search-calm", {{"calm", calm_}}});
     if (!limit.found) {
       std::size_t needed = 0;

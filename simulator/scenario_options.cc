@@ -282,6 +282,13 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
               1e-3, 1e6)
       .with_range("0.01", "10");
   options
+      .number(
+          "capacity-within", scenario.capacity_within,
+          "how well the capacity is known, a share, as retrystorm measure writes it: many runs are tried with so "
+          "much less and more, too, and the answer says the span",
+          0, 0.5)
+      .with_range("0.01", "0.5");
+  options
       .count("syn-linear-timeouts", scenario.syn_linear_timeouts,
              "how many times (and once more) the clients' kernel repeats a dropped SYN after 1 s, "
              "before it waits 2, 4, ... s (the sysctl tcp_syn_linear_timeouts): 4 = Linux 6.5 and "

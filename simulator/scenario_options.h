@@ -34,6 +34,7 @@ struct ScenarioOptions {
   Duration server_report_interval = std::chrono::seconds(1);
   std::size_t syn_linear_timeouts = 4;
   double scale = 1;
+  double capacity_within = 0;  // how well the service is known, a share; see AnswerTrials
   std::size_t trace = 0;
 
   // What the run is about. A job and periodic arrivals have no outage by default (its length is zero), and where hosts

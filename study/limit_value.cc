@@ -11,6 +11,7 @@
 #include "model/base/text.h"
 #include "study/domain.h"
 #include "study/statistics.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -40,6 +41,20 @@ std::pair<double, double> usual_range(const Option& option) {
                                 "=FROM:TO");
   }
   return {values.front(), values.back()};
+}
+
+// "holds up to 9s, broken from 9.1s to 12s, holds from 17s on"
+std::string in_words(const std::vector<Span>& spans) {
+  std::string text;
+  for (const Span& each : spans) {
+    const bool first = &each == &spans.front(), last = &each == &spans.back();
+    text += (first ? "" : ", ") + std::string(to_string(each.finding)) +
+            (first                  ? " up to " + each.to
+             : last                 ? " from " + each.from + " on"
+             : each.from == each.to ? " at " + each.from
+                                    : " from " + each.from + " to " + each.to);
+  }
+  return text;
 }
 
 }  // namespace
@@ -103,6 +118,7 @@ ValueScale parse_scale(const OptionList& options, const std::string& text, doubl
   for (auto& [value, printed] : values) {
     if (value == in_force) scale.in_force = scale.values.size();
     scale.values.push_back(std::move(printed));
+    scale.numbers.push_back(value);
   }
   return scale;
 }
@@ -120,7 +136,7 @@ Finding TriedValue::finding() const {
 std::optional<LimitValue> find_limit(
     const ValueScale& scale, bool least,
     const std::function<std::optional<TriedValue>(const std::string& value)>& judged,
-    bool try_further) {
+    SearchWay way) {
   LimitValue result;
   std::map<std::size_t, TriedValue> tried;
   bool stopped = false;
@@ -157,14 +173,23 @@ std::optional<LimitValue> find_limit(
     holds(step);
     ++result.further;
   };
-  holds(easy);
-  holds(hard);
+  if (way == SearchWay::kRising) {
+    for (std::size_t step = 0; holds(step) != least && step < last && !stopped;) {
+      const double twice = 2 * scale.numbers[step];
+      while (step < last && scale.numbers[step] < twice) ++step;
+    }
+  } else {
+    holds(easy);
+    holds(hard);
+  }
   if (!stopped) narrow();
-  if (scale.in_force) try_one(*scale.in_force);
+  if (scale.in_force && way != SearchWay::kRising) try_one(*scale.in_force);
   // Before it says that there is no such value: the claims may hold for some in the middle.
-  const bool all_broken = std::all_of(tried.begin(), tried.end(), [](const auto& each) {
-    return each.second.finding() == Finding::kBroken;
-  });
+  const bool try_further = way == SearchWay::kFurther;
+  const bool all_broken =
+      way != SearchWay::kRising && std::all_of(tried.begin(), tried.end(), [](const auto& each) {
+        return each.second.finding() == Finding::kBroken;
+      });
   constexpr std::size_t kParts = 8;
   const std::size_t stride = try_further ? 1 : 2;
   for (std::size_t part = stride; (try_further || all_broken) && part < kParts; part += stride) {
@@ -188,6 +213,63 @@ std::optional<LimitValue> find_limit(
     result.spans.back().to = one.value;
   }
   return result;
+}
+
+RunAnswer answer_of(const LimitValue& limit, const LimitQuestion& question) {
+  std::string claims;
+  for (const Expectation& each : question.claims) {
+    claims += (claims.empty() ? "" : words_of("and")) + each.text;
+  }
+  const bool is_time = question.option.kind == Option::Kind::kDuration;
+  const auto text_of = [is_time](const std::optional<TriedValue>& each) {
+    if (!each) return std::string();
+    return is_time && each->value != kNoneWord ? time_words(parse_duration(each->value))
+                                               : each->value;
+  };
+  const bool least = question.least;
+  const std::vector<StatementValue> values{
+      {"option", question.option.name},
+      {"kind", words_of(least ? "least" : "greatest")},
+      {"claims", claims},
+      {"value", text_of(limit.found)},
+      {"beside", text_of(limit.beside)},
+      {"finding", limit.beside ? std::string(to_string(limit.beside->finding())) : ""},
+      {"spans", in_words(limit.spans)},
+      {"other", (least ? "--most=" : "--least=") + question.scale}};
+  const bool broken = limit.beside && limit.beside->finding() == Finding::kBroken;
+  if (!limit.found) {
+    // Do they hold at the other end of the scale than that where the search begins?
+    const Span& other = least ? limit.spans.front() : limit.spans.back();
+    if (other.finding == Finding::kHolds) return {Tone::kDoubt, {"search-turned", values}};
+    return {broken ? Tone::kBad : Tone::kDoubt,
+            {broken ? "search-none" : "search-undecided", values}};
+  }
+  if (!limit.against.empty()) return {Tone::kDoubt, {"search-several", values}};
+  return {!limit.beside || broken ? Tone::kGood : Tone::kDoubt,
+          {limit.beside ? "search-found" : "search-found-at-end", values}};
+}
+
+nlohmann::ordered_json limit_json(const LimitValue& limit, const LimitQuestion& question,
+                                  const nlohmann::ordered_json& more) {
+  const auto value_of = [](const std::optional<TriedValue>& tried) {
+    return tried ? nlohmann::ordered_json(tried->value) : nlohmann::ordered_json(nullptr);
+  };
+  auto against = nlohmann::ordered_json::array(), spans = nlohmann::ordered_json::array();
+  for (const TriedValue& each : limit.against) against.push_back(each.value);
+  for (const Span& each : limit.spans) {
+    spans.push_back({{"finding", to_string(each.finding)}, {"from", each.from}, {"to", each.to}});
+  }
+  nlohmann::ordered_json line{{"type", "limit_value"},
+                              {"option", underscored(question.option.name)},
+                              {"kind", question.least ? "least" : "most"},
+                              {"value", value_of(limit.found)},
+                              {"beside", value_of(limit.beside)}};
+  line.update(more);
+  line["against"] = against;
+  line["spans"] = spans;
+  line["values"] = limit.values;
+  line["runs"] = limit.runs;
+  return line;
 }
 
 }  // namespace retrystorm

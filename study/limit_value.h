@@ -7,17 +7,22 @@
 // value is judged as by `judge_runs`. If the claims are not decided for a value, it counts as one for
 // which they do not hold.
 //
+// A real service is not to be hurt more than needed: there the values rise from the least one, each at least twice the one
+// before, until the answer changes.
+//
 // Both ends of the scale are tried. If the claims are broken at both and with the value in force, so are three
 // values between the ends.
 #pragma once
 
 #include <functional>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/output/answer.h"
 #include "model/base/option_list.h"
 #include "study/judged_runs.h"
 #include "study/named_options.h"
@@ -28,6 +33,7 @@ namespace retrystorm {
 struct ValueScale {
   std::string name;                       // of the option
   std::vector<std::string> values;        // from the least to the greatest
+  std::vector<double> numbers{};          // the same
   std::optional<std::size_t> in_force{};  // which of them the option has, if any
 };
 
@@ -64,12 +70,30 @@ struct LimitValue {
   std::size_t runs = 0;
 };
 
+enum class SearchWay {
+  kFromBothEnds,
+  kFurther,  // the same, and tries more values than that in force on both sides of the answer, most of them on the side
+             // on which the claims should hold
+  kRising,
+};
+
 // Finds the least value, or the greatest. `judged` judges a value. It returns nothing when it was
-// stopped, and then there is no result. `try_further`: tries more values than that in force on both
-// sides of the answer, most of them on the side on which the claims should hold.
+// stopped, and then there is no result.
 std::optional<LimitValue> find_limit(
     const ValueScale& scale, bool least,
     const std::function<std::optional<TriedValue>(const std::string& value)>& judged,
-    bool try_further = false);
+    SearchWay way = SearchWay::kFromBothEnds);
+
+// What a search asks.
+struct LimitQuestion {
+  const Option& option;
+  const std::string& scale;  // as `parse_scale` reads it
+  bool least = false;
+  const std::vector<Expectation>& claims;
+};
+RunAnswer answer_of(const LimitValue& limit, const LimitQuestion& question);
+// Its line of JSON. `more`: keys of the program.
+nlohmann::ordered_json limit_json(const LimitValue& limit, const LimitQuestion& question,
+                                  const nlohmann::ordered_json& more);
 
 }  // namespace retrystorm

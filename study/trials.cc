@@ -187,6 +187,16 @@ std::vector<Trial> capacity(const AskedRow& asked) {
   return {with(asked, {{"capacity", "0s 0.9"}}, {"if-capacity", {}})};
 }
 
+// As far as the service was measured, it may have so much less, or more.
+std::vector<Trial> measured(const AskedRow& asked) {
+  const double within = asked.options.capacity_within;
+  if (within == 0 || !has_outage(asked) || !is_one(asked)) return {};
+  const auto of = [&asked](double factor, const char* note) {
+    return with(asked, {{"capacity", "0s " + print_number(to_digits(factor, 4))}}, {note, {}});
+  };
+  return {of(1 - within, "if-measured-less"), of(1 + within, "if-measured-more")};
+}
+
 // How long a client waits decides from which queue on answers come too late, and how often it tries. Most HTTP clients
 // wait for longer than the experiment's. Of a herd that comes back the last ones wait for as long as the queue takes.
 // With a timeout above a moment at which kernels repeat dropped SYNs, these come all at once.
@@ -543,12 +553,19 @@ struct AnswerTrials::Row {
 };
 
 const AnswerTrials::Row AnswerTrials::kRows[] = {
-    {"load", load, true},  {"capacity", capacity, true},
-    {"backlog", backlogs}, {"outage", outages},
-    {"timeout", timeouts}, {"connections", connections},
-    {"retries", retries},  {"abandoned", abandoned},
-    {"accepts", accepts},  {"processes", processes},
-    {"costs", costs},      {"hosts", hosts},
+    {"load", load, true},
+    {"capacity", capacity, true},
+    {"measured", measured, true},
+    {"backlog", backlogs},
+    {"outage", outages},
+    {"timeout", timeouts},
+    {"connections", connections},
+    {"retries", retries},
+    {"abandoned", abandoned},
+    {"accepts", accepts},
+    {"processes", processes},
+    {"costs", costs},
+    {"hosts", hosts},
     {"chain", chains},
 };
 
@@ -659,6 +676,23 @@ std::optional<std::size_t> AnswerTrials::edge_between(std::size_t one, std::size
     (result->mostly_down() == one_is_down ? low : high) = middle;
   }
   return static_cast<std::size_t>(to_digits(at((low + high) / 2), 2));
+}
+
+std::optional<Interval> within_measured(const CellResult& result,
+                                        const std::vector<AnswerTrials::Outcome>& outcomes) {
+  const bool down = result.mostly_down();
+  const auto share = [down](const CellResult& of) {
+    const std::size_t runs = down ? of.down_runs() : of.decided() - of.down_runs() - of.recovering;
+    return static_cast<double>(runs) / static_cast<double>(of.decided());
+  };
+  std::optional<Interval> span;
+  for (const AnswerTrials::Outcome& each : outcomes) {
+    if (each.trial.row != "measured" || each.result.decided() == 0) continue;
+    if (!span) span = Interval{share(result), share(result)};
+    span->low = std::min(span->low, share(each.result));
+    span->high = std::max(span->high, share(each.result));
+  }
+  return span && span->low < span->high ? span : std::nullopt;
 }
 
 bool turns_verdict(const AnswerTrials::Outcome& outcome) {

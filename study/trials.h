@@ -21,6 +21,7 @@
 #include "study/cell_result.h"
 #include "study/evaluator.h"
 #include "study/named_options.h"
+#include "study/statistics.h"
 
 namespace retrystorm {
 
@@ -76,7 +77,8 @@ class AnswerTrials {
   AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
                std::size_t runs);
 
-  // Those of ten percent, which belong to the answer: load and capacity, 20 runs each. Returns those that turn it.
+  // Those of ten percent, which belong to the answer: load and capacity, and the capacity as far as it was measured, 20 runs
+  // each. Returns all that were made.
   std::vector<Outcome> of_a_tenth() const;
 
   // The others. `turned` is told of each that turns the answer, as it comes. Returns all that were made.
@@ -98,6 +100,11 @@ class AnswerTrials {
   const std::uint64_t seed_;
   const std::size_t runs_;
 };
+
+// Of a service that was measured: the share of the runs that end as most do, with the least and the greatest capacity that
+// the measurement allows. Nothing where that was not tried, or is the same.
+std::optional<Interval> within_measured(const CellResult& result,
+                                        const std::vector<AnswerTrials::Outcome>& outcomes);
 
 // Does most of its runs end otherwise than those that were asked for?
 bool turns_verdict(const AnswerTrials::Outcome& outcome);

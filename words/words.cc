@@ -391,6 +391,7 @@ constexpr Row kRows[] = {
     Row{"not-decided", "not decided"},
     Row{"part", "{part}: the rows are in --csv and --json"},
     Row{"of", "{part} of {all}"},
+    Row{"within-measured", "{answer} ({low} to {high} with what was not measured)"},
     Row{"only-just", "{answer}, but only just"},
     Row{"remark-alike", "all runs are alike: nothing random changed a figure"},
     Row{"remark-by-itself", "down without an outage, more often in longer runs (--observe)"},
@@ -613,6 +614,10 @@ constexpr Row kRows[] = {
         "- the times hold the wait for a worker, too: {waits} of the requests wait (Erlang C),\n"
         "  so a worker takes less time than this says"},
     // A service that was measured: retrystorm/measure.cc, measured_service.cc
+    Row{"below-load-search", "{values} value{s}, {runs} run{s} of {time} · each of them: -v"},
+    Row{"search-errors", "ended early: {share} of the attempts failed"},
+    Row{"search-not-calm",
+        "Stopped: it does not answer in {time} again, as it did before the search"},
     Row{"measure-abandoned-unknown",
         "whether it serves requests whose clients have hung up is not known: that decides most after an outage; "
         "ask, or try --abandoned=skip"},
@@ -697,6 +702,9 @@ constexpr Row kRows[] = {
         "service-time: {time} ({time_span}), CV {variation} of one client; workers: {workers}\n"
         "held-out steps are off by {error}, with a curve by {other}"},
     // A day and its model: retrystorm/compare.cc
+    Row{"below-compare",
+        "a mark is a window; those at an outage's edge are left out; inside: 10 % or three standard deviations · all of them: -v"},
+    Row{"compare-band", "{mean} ({low} to {high})"},
     Row{"compare-commands", "the outage was made by commands: the model's service was frozen"},
     Row{"compare-explained", "{option} would explain {share} of the difference"},
     Row{"compare-few",
@@ -763,6 +771,8 @@ constexpr Row kRows[] = {
     Row{"if-load", "a tenth more load"},
     Row{"if-load-or-capacity", "a tenth more load, or less capacity"},
     Row{"if-longer", "an outage twice as long"},
+    Row{"if-measured-less", "the least capacity that the measurement allows"},
+    Row{"if-measured-more", "the most capacity that the measurement allows"},
     Row{"if-many-workers", "fewer than you gave it"},
     Row{"if-no-jitter", "waits with jitter"},
     Row{"if-one-less", "one host fewer"},

@@ -44,6 +44,7 @@ inline constexpr auto kOfFiles = std::to_array<std::string_view>({"exponential-b
                                                                   "markdown",
                                                                   "time-limit",
                                                                   "splay",
+                                                                  "capacity-within",
                                                                   "scale",
                                                                   "picker",
                                                                   "eject",

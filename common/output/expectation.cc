@@ -259,6 +259,18 @@ Figures run_figures(const Summary& summary) {
   return figures;
 }
 
+Figures client_figures(const Summary& summary) {
+  Figures figures = run_figures(summary);
+  const auto& requests = summary.latencies.requests();
+  for (const auto& [name, share] :
+       {std::pair("request_p50_ms", 0.5), std::pair("request_p99_ms", 0.99)}) {
+    const auto time = requests.quantile(share);
+    figures[name] = low_end_json(time);
+    figures[std::string(name) + "_high"] = high_end_json(time);
+  }
+  return figures;
+}
+
 Summary any_summary() {
   Summary summary{.failed_commands = 0, .failed_orders = 0, .paced = true};
   summary.arrival_lag.emplace();
@@ -513,10 +525,16 @@ void RunJudge::judge(const Summary& summary, const Figures& figures) {
       if (!why && answered < RecoveryTracker::kWell) why = few_answered(answered);
       if (!is_down) doubt_recovery(each, why, judgement);
     }
-    findings_.push_back(judgement.finding);
     print_headline(out_, answer_of(each, judgement), style_of(1));
     json_.write(judgement_json(each, judgement));
+    judgements_.push_back(std::move(judgement));
   }
+}
+
+std::vector<Finding> RunJudge::findings() const {
+  std::vector<Finding> all;
+  for (const Judgement& each : judgements_) all.push_back(each.finding);
+  return all;
 }
 
 }  // namespace retrystorm

@@ -27,6 +27,8 @@ using Figures = nlohmann::ordered_json;
 // verdicts and "down" (collapsed or relapsed) are 1 or 0. "down" is null if the run is still recovering,
 // or is undecided.
 Figures run_figures(const Summary& summary);
+// And the times of all requests, by the names that they have in tables of many runs.
+Figures client_figures(const Summary& summary);
 
 // A summary with every part that a run can have. It shows the names of all figures.
 Summary any_summary();
@@ -114,20 +116,22 @@ class RunJudge final : public RunObserver {
            std::optional<Statement> held_back = std::nullopt)
       : expectations_(expectations), out_(out), json_(json), held_back_(std::move(held_back)) {}
 
-  void on_summary(const Summary& summary) override { judge(summary, run_figures(summary)); }
+  void on_summary(const Summary& summary) override { judge(summary, client_figures(summary)); }
 
   // By these figures, which may be more than those of the summary.
   void judge(const Summary& summary, const Figures& figures);
 
   // Of all runs so far.
-  ExitCode exit_code() const { return exit_code_of(findings_); }
+  ExitCode exit_code() const { return exit_code_of(findings()); }
+  std::vector<Finding> findings() const;
+  const std::vector<Judgement>& judgements() const { return judgements_; }
 
  private:
   const std::vector<Expectation>& expectations_;
   std::ostream& out_;
   JsonLines& json_;
   const std::optional<Statement> held_back_;
-  std::vector<Finding> findings_;
+  std::vector<Judgement> judgements_;
 };
 
 }  // namespace retrystorm

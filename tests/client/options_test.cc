@@ -52,6 +52,22 @@ class ClientOptionsTest : public testing::Test {
   ClientOptions options_;
 };
 
+TEST_F(ClientOptionsTest, SearchesOneServiceWithRunsThatEnd) {
+  check_alone({"--most=rate", "--expect=request-p99<1s"});
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--most=rate"},
+           {"--most=rate", "--least=rate", "--expect=request-p99<1s"},
+           {"--most=rate", "--expect=request-p99<1s", "--dashboard"},
+           {"--most=calls", "--expect=request-p99<1s", "--tasks=5"},
+           {"--most=rate", "--expect=request-p99<1s", "--url=http://127.0.0.1:1",
+            "--url=http://127.0.0.1:2"},
+           {"--i-may-load=127.0.0.1:8070"},
+           {"--even-public"}}) {
+    SCOPED_TRACE(testing::PrintToString(wrong));
+    EXPECT_THROW(check_alone(wrong), std::invalid_argument);
+  }
+}
+
 TEST_F(ClientOptionsTest, HasTheDocumentedDefaults) {
   const ClientOptions& options = given({});
   EXPECT_EQ(options.request.url, "http://127.0.0.1:8070/api");

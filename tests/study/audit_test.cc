@@ -105,6 +105,7 @@ const std::map<std::string, std::vector<std::string>>& others() {
         "observe",
         "time-limit",
         "scale",
+        "capacity-within",
         "clients",
         "arrivals",
         "rate",

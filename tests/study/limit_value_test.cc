@@ -154,24 +154,54 @@ TEST_F(LimitValueTest, TriesFurtherValuesOnBothSides) {
   options_.find("workers")->set("500");
   const ValueScale scale = parse_scale(options_, "workers=1:100");
   const auto judged = holds_if([](int n) { return n < 10 || n > 60; });
-  const auto most = find_limit(scale, false, judged, true);
+  const auto most = find_limit(scale, false, judged, SearchWay::kFurther);
   EXPECT_EQ(most->found->value, "9");
   EXPECT_EQ(most->beside->value, "10");
   EXPECT_EQ(most->further, 7);
   EXPECT_THAT(values_of(most->against), ElementsAre("62", "75", "87", "100"));
   EXPECT_THAT(words_of(most->spans), ElementsAre("holds 1-9", "broken 10-50", "holds 62-100"));
   EXPECT_EQ(find_limit(scale, false, judged)->found->value, "100");
-  const auto ordered = find_limit(scale, false, holds_if([](int n) { return n < 10; }), true);
+  const auto ordered =
+      find_limit(scale, false, holds_if([](int n) { return n < 10; }), SearchWay::kFurther);
   EXPECT_EQ(ordered->found->value, "9");
   EXPECT_TRUE(ordered->against.empty());
   EXPECT_THAT(words_of(ordered->spans), ElementsAre("holds 1-9", "broken 10-100"));
+}
+
+// Of a real service no value is tried that is more than twice one at which the claims hold.
+TEST_F(LimitValueTest, Rises) {
+  const ValueScale scale = parse_scale(options_, "workers=1:200");
+  std::vector<std::string> tried;
+  const auto rising = [&](bool least, auto holds) {
+    tried.clear();
+    return find_limit(
+        scale, least,
+        [&, judged = holds_if(holds)](const std::string& value) {
+          tried.push_back(value);
+          return judged(value);
+        },
+        SearchWay::kRising);
+  };
+  const auto most = rising(false, [](int n) { return n < 10; });
+  EXPECT_EQ(most->found->value, "9");
+  EXPECT_EQ(most->beside->value, "10");
+  EXPECT_THAT(tried, ElementsAre("1", "2", "4", "8", "16", "12", "10", "9"));
+  const auto least = rising(true, [](int n) { return n >= 5; });
+  EXPECT_EQ(least->found->value, "5");
+  EXPECT_EQ(least->beside->value, "4");
+  EXPECT_THAT(tried, ElementsAre("1", "2", "4", "8", "6", "5"));
+  EXPECT_EQ(rising(false, [](int) { return true; })->found->value, "200");
+  EXPECT_EQ(tried.size(), 9U);  // 1, 2, 4, ..., 128, 200
+  EXPECT_FALSE(rising(false, [](int) { return false; })->found);
+  EXPECT_THAT(tried, ElementsAre("1"));
 }
 
 // The eighths of 1 to 200 are 25, 50, 75, ..., and those of 1 to the answer, 60, are 8, 15, 23, 30, ...
 TEST_F(LimitValueTest, TriesMoreValuesBelowTheAnswer) {
   options_.find("workers")->set("500");
   const auto most = find_limit(parse_scale(options_, "workers=1:200"), false,
-                               holds_if([](int n) { return n <= 60 && (n < 30 || n > 34); }), true);
+                               holds_if([](int n) { return n <= 60 && (n < 30 || n > 34); }),
+                               SearchWay::kFurther);
   EXPECT_EQ(most->found->value, "29");
   EXPECT_EQ(most->beside->value, "30");
   EXPECT_THAT(words_of(most->spans),

@@ -71,6 +71,36 @@ TEST(Trials, OfATenthAreALoadAndACapacity) {
 
 // A frozen process finds a full accept queue: 256 requests are 0.3 s of work for 800/s, 511 are 0.6 s, beside the load
 // too much for a timeout of a second.
+// What retrystorm measure says of the capacity is tried at both ends, and the answer's share becomes a span.
+TEST(Trials, SayWhatWasNotMeasured) {
+  NamedOptions given = service();
+  given["capacity-within"] = "0.05";
+  const Tried tried{given};
+  EXPECT_EQ(values(tried.all(), "measured"),
+            (std::set<std::string>{"capacity=0s 0.95", "capacity=0s 1.05"}));
+
+  const auto cell = [](std::size_t collapsed, std::size_t recovering, std::size_t recovered) {
+    CellResult one;
+    one.runs = collapsed + recovering + recovered;
+    one.collapsed = collapsed;
+    one.recovering = recovering;
+    one.recovered = recovered;
+    return one;
+  };
+  const auto span = [&](const CellResult& asked, const CellResult& less, const CellResult& more) {
+    return within_measured(asked, {{.trial = {.row = "measured"}, .result = less},
+                                   {.trial = {.row = "measured"}, .result = more},
+                                   {.trial = {.row = "load"}, .result = cell(0, 0, 20)}});
+  };
+  const auto down = span(cell(8, 0, 2), cell(20, 0, 0), cell(10, 0, 10));
+  EXPECT_EQ(down->low, 0.5);
+  EXPECT_EQ(down->high, 1);
+  const auto back = span(cell(1, 1, 8), cell(5, 0, 15), cell(2, 0, 18));
+  EXPECT_EQ(back->low, 0.75);
+  EXPECT_EQ(back->high, 0.9);
+  EXPECT_EQ(span(cell(8, 0, 0), cell(20, 0, 0), cell(20, 0, 0)), std::nullopt);
+}
+
 TEST(Trials, FindWhereTheBacklogTurnsTheAnswer) {
   const Tried tried{service()};
   ASSERT_EQ(tried.result.down_runs(), 0u);

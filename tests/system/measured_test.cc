@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -43,6 +44,40 @@ TEST(Measured, IsWhatTheServiceIs) {
               0);
     if (slow > 1) return;
   }
+}
+
+// Four workers of 20 ms do 200 a second; 80 ms in the queue are sixteen of them, which is rare up to four fifths of that,
+// and the rule above it. Nothing is sent at more than twice a rate that was fine.
+TEST(Measured, ClientFindsTheMostThatItDoes) {
+  const int slow = kSlowness;
+  const ServerUnderTest server({"--service=workers", "--workers=4",
+                                "--service-time=fixed:" + std::to_string(20 * slow) + "ms"});
+  const TempDir dir;
+  const Arguments search{"--url=" + server.url(),
+                         "--most=rate=" + std::to_string(20 / slow) + ":1000",
+                         "--expect=request-p99<" + std::to_string(100 * slow) + "ms",
+                         "--timeout=" + std::to_string(slow) + "s",
+                         "--duration=" + std::to_string(slow) + "s",
+                         "--max-attempts=1",
+                         "--seed=1",
+                         "--json=" + dir.file("search.jsonl")};
+  EXPECT_EQ(ended(RETRYSTORM_CLIENT, search).code, 108);  // without the consent
+  const Ended found = ended(
+      RETRYSTORM_CLIENT,
+      search + Arguments{"--i-may-load=127.0.0.1:" + std::to_string(server.port())}, kPatience * 3);
+  ASSERT_EQ(found.code, 0) << found.out << found.err;
+  const auto lines = read_json_lines(dir.file("search.jsonl"));
+  double most = 0;
+  for (const auto& line : lines) {
+    if (line["type"] == "start") most = std::max(most, line["rate"].get<double>());
+  }
+  const auto limit = lines.back();
+  ASSERT_EQ(limit["type"], "limit_value");
+  const double value = std::stod(limit["value"].get<std::string>());
+  EXPECT_GE(value, 120. / slow) << found.out;
+  EXPECT_LE(value, 220. / slow) << found.out;
+  EXPECT_LE(most, 2.1 * value) << found.out;
+  EXPECT_GE(limit["values"], 5);
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+#include "common/http/single_request.h"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+
+namespace retrystorm {
+
+const httplib::Headers& says_what_it_is() {
+  static const httplib::Headers kHeaders{{"User-Agent", "retrystorm-measure (load test)"}};
+  return kHeaders;
+}
+
+Answered ask_on(const LoadRequest& load, Connection& connection, bool keep, HttpAnswer& answer) {
+  HttpClient client;
+  const TimePoint begin = Clock::now();
+  httplib::Headers headers = says_what_it_is();
+  if (!keep) headers.emplace("Connection", "close");
+  answer = client.send_on(connection, load.request, load.timeout, 0, headers);
+  if (!keep) connection.shut();
+  Answered ended{.end = Clock::now()};
+  ended.took = ended.end - begin;
+  if (!answer) return ended;
+  ended.status = answer.response.status;
+  if (ended.rejected()) ended.retry_after = answer.response.get_header_value("Retry-After");
+  return ended;
+}
+
+Answered ask(const LoadRequest& load, std::string* why, HttpAnswer* answer) {
+  Connection connection;
+  HttpAnswer own;
+  const Answered ended = ask_on(load, connection, false, answer != nullptr ? *answer : own);
+  if (why != nullptr) *why = (answer != nullptr ? *answer : own).why;
+  return ended;
+}
+
+std::string host_and_port(const Url& url) {
+  const bool six = url.host.find(':') != std::string::npos;
+  return (six ? '[' + url.host + ']' : url.host) + ':' + std::to_string(url.port);
+}
+
+bool is_private(const std::string& address) {
+  in_addr four{};
+  if (inet_pton(AF_INET, address.c_str(), &four) == 1) {
+    const std::uint32_t bits = ntohl(four.s_addr);
+    return bits >> 24 == 127 || bits >> 24 == 10 || bits >> 20 == 0xac1 || bits >> 16 == 0xc0a8 ||
+           bits >> 16 == 0xa9fe;
+  }
+  in6_addr six{};
+  if (inet_pton(AF_INET6, address.c_str(), &six) != 1) return false;
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+    std::array<char, INET_ADDRSTRLEN> text{};
+    inet_ntop(AF_INET, &six.s6_addr[12], text.data(), text.size());
+    return is_private(text.data());
+  }
+  return IN6_IS_ADDR_LOOPBACK(&six) || IN6_IS_ADDR_LINKLOCAL(&six) ||
+         (six.s6_addr[0] & 0xfe) == 0xfc;
+}
+
+void check_consent(const Url& url, const Consent& consent) {
+  const std::string whom = host_and_port(url);
+  if (consent.may_load != whom) {
+    throw std::invalid_argument(
+        "this loads the service to its limit: if you may do that, add --i-may-load=" + whom +
+        " (measure --plan says what it sends)");
+  }
+  if (!consent.even_public && !is_private(url.address)) {
+    throw std::invalid_argument(
+        url.address +
+        " is a public address: others may be using it; if you may, add --even-public");
+  }
+}
+
+}  // namespace retrystorm
