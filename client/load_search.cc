@@ -23,8 +23,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // The rules of `retrystorm measure`, as far as the claims are not about the same.
-constexpr double kMostErrors = 0.01;        // of the attempts of five intervals of a second
-constexpr std::uint64_t kLeastErrors = 3;   // one failure in a hundred answers is chance
+constexpr double kMostErrors = 0.01;       // of the attempts of five intervals of a second
+constexpr std::uint64_t kLeastErrors = 3;  // one failure in a hundred answers is chance
 constexpr std::size_t kErrorIntervals = 5;
 constexpr double kCalm = 1.5;  // the time of a single answer by that before the search
 // A claim that is broken by chance is not broken again and again.
@@ -33,15 +33,15 @@ constexpr std::size_t kAgree = 2;  // runs, unless the first one holds
 // Do failures end a run? Not where they are what is asked about, or are made.
 bool errors_stop(const ClientOptions& options) {
   return !options.outage_at &&
-         std::none_of(options.expectations.begin(), options.expectations.end(),
-                      [](const Expectation& each) {
-                        constexpr const char* kOfFailures[] = {"success", "error", "timeout", "gave"};
-                        return each.verdict ||
-                               std::any_of(std::begin(kOfFailures), std::end(kOfFailures),
-                                           [&each](const char* name) {
-                                             return each.figure.find(name) != std::string::npos;
-                                           });
-                      });
+         std::none_of(
+             options.expectations.begin(), options.expectations.end(), [](const Expectation& each) {
+               constexpr const char* kOfFailures[] = {"success", "error", "timeout", "gave"};
+               return each.verdict ||
+                      std::any_of(std::begin(kOfFailures), std::end(kOfFailures),
+                                  [&each](const char* name) {
+                                    return each.figure.find(name) != std::string::npos;
+                                  });
+             });
 }
 
 // Judges a run, and sees when it must end.
@@ -55,7 +55,8 @@ class RunWatch final : public RunObserver {
     if (totals_.size() > kErrorIntervals + 1) totals_.pop_front();
     const auto attempts = totals_.back().finished() - totals_.front().finished();
     const auto failed = attempts - (totals_.back().ok - totals_.front().ok);
-    const double share = static_cast<double>(failed) / static_cast<double>(std::max<std::uint64_t>(attempts, 1));
+    const double share =
+        static_cast<double>(failed) / static_cast<double>(std::max<std::uint64_t>(attempts, 1));
     if (errors_stop(options_) && failed >= kLeastErrors && share > kMostErrors) {
       errors_ = Statement{"search-errors", {{"share", ShareOf{share}}}};
     }
@@ -145,7 +146,7 @@ class LoadSearch {
     const ClientOptions with = options_with(value);
     nlohmann::ordered_json values = plan_.values;
     const auto number = nlohmann::ordered_json::parse(value, nullptr, false);
-    values[underscored(scale_.name)] = number.is_number() ? number : value;
+    values[underscored(scale_.name)] = number.is_number() ? number : nlohmann::ordered_json(value);
     TriedValue tried{.value = value};
     std::size_t holds = 0;
     std::optional<Statement> errors;
@@ -171,9 +172,9 @@ class LoadSearch {
   void tell(const TriedValue& tried, const std::optional<Statement>& errors) const {
     const std::string row = scale_.name + '=' + tried.value;
     if (errors) {
-      print_headline(
-          std::cout,
-          {Tone::kBad, {"of-policy", {{"policy", row}, {"answer", words_of(*errors)}}}}, style_);
+      print_headline(std::cout,
+                     {Tone::kBad, {"of-policy", {{"policy", row}, {"answer", words_of(*errors)}}}},
+                     style_);
       return;
     }
     for (std::size_t i = 0; i < tried.judgements.size(); ++i) {

@@ -391,7 +391,6 @@ constexpr Row kRows[] = {
     Row{"not-decided", "not decided"},
     Row{"part", "{part}: the rows are in --csv and --json"},
     Row{"of", "{part} of {all}"},
-    Row{"within-measured", "{answer} ({low} to {high} with what was not measured)"},
     Row{"only-just", "{answer}, but only just"},
     Row{"remark-alike", "all runs are alike: nothing random changed a figure"},
     Row{"remark-by-itself", "down without an outage, more often in longer runs (--observe)"},
@@ -618,6 +617,7 @@ constexpr Row kRows[] = {
     Row{"search-errors", "ended early: {share} of the attempts failed"},
     Row{"search-not-calm",
         "Stopped: it does not answer in {time} again, as it did before the search"},
+    Row{"within-measured", "{answer} ({low} to {high} with what was not measured)"},
     Row{"measure-abandoned-unknown",
         "whether it serves requests whose clients have hung up is not known: that decides most after an outage; "
         "ask, or try --abandoned=skip"},
