@@ -44,13 +44,6 @@ std::optional<double> value_of(const CellValues& figures, const std::string& nam
   return figure.is_null() ? std::nullopt : std::optional(figure.get<double>());
 }
 
-// In a row of --resume it may be missing.
-double count_of(const CellValues& figures, const std::string& name) {
-  const double count = value_of(figures, name).value_or(-1);
-  if (count >= 0 && count <= 1e9) return count;
-  throw std::runtime_error("--resume: a row without its number of " + name + ": remove it");
-}
-
 }  // namespace
 
 void check_show(const std::string& column) {
@@ -75,15 +68,15 @@ HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string&
       shown.emplace_back();
       for (const std::size_t column : across_.order) {
         const CellValues& cell = cells[first + row * columns + column];
-        const double runs = count_of(cell, "runs");
+        const double runs = *value_of(cell, "runs");
         double judged = 0;
-        for (const char* verdict : kVerdictColumns) judged += count_of(cell, verdict);
+        for (const char* verdict : kVerdictColumns) judged += *value_of(cell, verdict);
         auto figure = value_of(cell, show);
         if (figure && is_share(show)) *figure *= 100;
         if (is_verdict(show)) {
           figure = judged > 0 ? std::optional(100 * *figure / runs) : std::nullopt;
         }
-        const double unclear = count_of(cell, "recovering") + count_of(cell, "undecided");
+        const double unclear = *value_of(cell, "recovering") + *value_of(cell, "undecided");
         shown.back().push_back({figure, judged > 0 && 2 * unclear >= runs});
         runs_ = static_cast<std::size_t>(runs);
       }

@@ -3,15 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <limits>
-#include <map>
-#include <optional>
-#include <span>
-#include <sstream>
 #include <stdexcept>
 
 #include "model/base/text.h"
@@ -33,7 +25,7 @@ struct MapOptions : StudyOptions {
       "backlog=5,64,128,160,192,208,224,240,256,272,288,304,320,352,384,448,512,768,1024,2048,4096";
   std::string strategies = "fixed,exponential,responsive";
   std::string show = "down";
-  std::string resume, picture_data;
+  std::string picture_data;
   bool list_cells = false;
 };
 
@@ -50,13 +42,8 @@ void declare(CLI::App& app, MapOptions& options) {
            "the column of --csv to show, for example success_share, recovery_median_s or "
            "amplification; down = collapsed or relapsed, in % of the runs with a verdict")
       ->group("Study");
-  add_text(*study, "--resume", options.resume,
-           "keep the cells that are finished in this file, and go on with those that are missing "
-           "there; it needs a --seed")
-      ->group("Study");
   study->add_flag("--list-cells", options.list_cells,
-                  "print the cells with their numbers as CSV, those missing in --resume if it is "
-                  "given, and run nothing");
+                  "print the cells with their numbers as CSV, and run nothing");
   add_cell(*study, options.cell);
   add_picture_data(*study, options.picture_data);
 }
@@ -94,98 +81,6 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   return options.cell.is_part() ? grid : grid.part(options.cell);
 }
 
-// Identifies the map and the program, because another program may give other cells.
-std::string title_of(const Grid& grid, const NamedOptions& given, const MapOptions& options,
-                     std::uint64_t seed) {
-  std::string title = "#";
-  for (const Axis& axis : grid.axes()) {
-    title += ' ' + axis.name + '=' + csv_row(axis.values);
-    for (const auto& [path, settings] : axis.files) {
-      title += ' ' + path + ':';
-      for (const auto& [name, text] : settings) title += " --" + name + '=' + text;
-    }
-  }
-  for (const auto& [name, text] : given) title += " --" + name + '=' + text;
-  std::ifstream program("/proc/self/exe", std::ios::binary);
-  std::ostringstream bytes;
-  bytes << program.rdbuf();
-  return title + " --runs=" + std::to_string(options.runs) + " --seed=" + std::to_string(seed) +
-         " by " + std::to_string(std::hash<std::string>()(bytes.str()));
-}
-
-// The finished cells, as rows of a file, so that an interrupted map continues where it stopped.
-class FinishedCells {
- public:
-  // Throws std::runtime_error if the file has cells of another map, or cannot be written.
-  FinishedCells(const std::string& path, const std::string& title) {
-    if (path.empty()) return;
-    const std::string beside = make_beside(path, "cannot write to " + path).path;
-    std::ifstream old(path);
-    std::string line;
-    if (read_line(old, line) && line != title) {
-      std::filesystem::remove(beside);
-      throw std::runtime_error(path +
-                               " holds cells of another map, or of another build of this program: "
-                               "choose another file, or remove it");
-    }
-    file_.emplace(beside);
-    file_->write(title);
-    // Ignores a row that a crash cut short.
-    while (read_line(old, line) && !old.eof()) {
-      if (read(line)) file_->write(line);
-    }
-    std::filesystem::rename(beside, path);
-  }
-
-  // Null if the cell is missing.
-  const CellValues* find(const std::vector<std::string>& values) const {
-    const auto found = cells_.find(csv_row(values));
-    return found == cells_.end() ? nullptr : &found->second;
-  }
-
-  void add(const std::vector<std::string>& values, CellValues figures) {
-    std::vector<std::string> texts = values;
-    for (const auto& figure : figures) texts.push_back(figure.is_null() ? "" : figure.dump());
-    if (file_) file_->write(csv_row(texts));
-    cells_.emplace(csv_row(values), std::move(figures));
-  }
-
- private:
-  // A line that is longer than any row counts as an empty one.
-  static bool read_line(std::istream& file, std::string& line) {
-    line.assign(100'000, '\0');
-    if (!file.getline(line.data(), static_cast<std::streamsize>(line.size()))) {
-      if (file.gcount() == 0 || file.eof()) return false;
-      file.clear();
-      file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-      line.clear();
-    }
-    line.resize(std::strlen(line.c_str()));
-    return true;
-  }
-
-  // Returns true if it is the row of a cell that was missing.
-  bool read(const std::string& line) {
-    // The comment at the head of a table, or no row.
-    if (line.starts_with('#')) return false;
-    const auto texts = split(line, ',');
-    const std::size_t columns = cell_columns().size();
-    if (texts.size() <= columns) return false;
-    CellValues figures;
-    for (const auto text : std::span(texts).last(columns)) {
-      figures.push_back(text.empty() ? nlohmann::ordered_json(nullptr)
-                                     : nlohmann::ordered_json::parse(text, nullptr, false));
-      if (!figures.back().is_null() && !figures.back().is_number()) return false;
-    }
-    const auto values =
-        static_cast<std::size_t>(texts[texts.size() - columns].data() - line.data());
-    return cells_.emplace(line.substr(0, values - 1), std::move(figures)).second;
-  }
-
-  std::optional<LineFile> file_;
-  std::map<std::string, CellValues> cells_;  // by their values, as in a row
-};
-
 void list_cells(const std::vector<std::string>& labels, const Grid& grid,
                 const std::vector<std::size_t>& cells) {
   std::cout << "cell," << csv_row(labels) << '\n';
@@ -212,12 +107,6 @@ int map(const Invocation& invocation, const MapOptions& options) {
   const OptionList& list = any.list;
   const NamedOptions given = given_to_study(invocation.app, {});
   const Grid grid = grid_of(invocation, options, list);
-  if (!options.resume.empty() && !options.workload.seed) {
-    throw std::invalid_argument("--resume needs a --seed: cells of other seeds are another map");
-  }
-  if (!options.resume.empty() && !options.expectations.empty()) {
-    throw std::invalid_argument("--expect excludes --resume: cells that are kept have no runs");
-  }
   check_show(options.show);
   refuse_other_forms(list, grid, [&](const std::string& name) {
     return is_typed(*find_option(invocation.app, name), invocation.arguments);
@@ -232,38 +121,19 @@ int map(const Invocation& invocation, const MapOptions& options) {
   for (const Axis& axis : grid.axes()) labels.push_back(underscored(axis.name));
   const bool alone = options.cell.number > 0 && !options.cell.is_part();
   Study study(invocation, options, {.labels = labels, .cells = std::move(cells), .alone = alone});
-
-  FinishedCells finished(options.resume, title_of(grid, given, options, study.seed()));
-  std::vector<std::size_t> missing;
-  for (const std::size_t i : study.own_cells()) {
-    if (finished.find(grid.values(i)) == nullptr) missing.push_back(i);
-  }
   if (options.list_cells) {
-    list_cells(labels, grid, missing);
-    study.run({}, nullptr);
+    list_cells(labels, grid, study.own_cells());
+    study.end_work(true);
     return study.finish();
-  }
-  if (!options.resume.empty()) {
-    say({"map-resumed",
-         {counted("cells", study.own_cells().size()), counted("runs", options.runs),
-          counted("missing", missing.size())}},
-        style_of(STDERR_FILENO), "", std::cerr);
   }
   if (!alone) {
     const std::vector<std::string> swept = grid.names();
     study.tell_outlook(invocation, {0, count - 1}, swept);  // the corners
   }
-  const bool complete = study.run(missing, [&](std::size_t cell, const CellResult& result) {
-    finished.add(grid.values(cell), cell_values({}, result));
-  });
-  if (!complete) return study.finish();
-
+  const auto results = study.run();
+  if (!results) return study.finish();
   std::vector<CellValues> figures;
-  for (const std::size_t i : study.own_cells()) {
-    figures.push_back(*finished.find(grid.values(i)));
-    study.write_row(i, figures.back());
-  }
-  if (study.is_share()) return study.finish();
+  for (const CellResult& each : *results) figures.push_back(cell_values({}, each));
   print_overruling(given);
   const HeatMap map(list, grid, options.show, figures);
   map.print(std::cout, style_of(STDOUT_FILENO, options.look.color), options.look.verbose);

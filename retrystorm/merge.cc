@@ -126,8 +126,8 @@ std::size_t lines_of_a_cell(const std::vector<Part>& parts, const std::string& t
 Json asked_of(const Part& part) {
   Json asked = part.start;
   if (asked.size() > 1) asked.erase("command");
-  for (const char* name : {"csv", "json", "markdown", "picture_data", "quiet", "resume", "threads",
-                           "verbose", "color"}) {
+  for (const char* name :
+       {"csv", "json", "markdown", "picture_data", "quiet", "threads", "verbose", "color"}) {
     asked.erase(name);
   }
   asked["parts"] = part.share.parts;

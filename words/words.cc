@@ -725,7 +725,6 @@ constexpr Row kRows[] = {
         "{option} {first} to {last} · of {runs} · none is down, ░▒▓ some, █ all, ? not decided · figures: -v"},
     Row{"map-marks-ascii",
         "{option} {first} to {last}; a mark is {runs}: . none down, - + * some, # all, ? not decided; figures: -v"},
-    Row{"map-resumed", "{cells} cell{s} of {runs} run{s}, {missing} to be done"},
     Row{"map-some", "stays down in {down} of {cells} place{s}"},
     Row{"map-stripes",
         "Stripes: 1, 2, ... s after a full accept queue dropped them, the clients' kernels repeat their SYNs, all at "

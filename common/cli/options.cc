@@ -490,9 +490,9 @@ std::string command_line(int argc, const char* const* argv) {
 }
 
 std::string results_command_line(int argc, const char* const* argv) {
-  static const std::set<std::string> kWithValue{"--csv",      "--format",      "--json",
-                                                "--markdown", "--output",      "--picture-data",
-                                                "--resume",   "--server-json", "--threads"};
+  static const std::set<std::string> kWithValue{"--csv",         "--format", "--json",
+                                                "--markdown",    "--output", "--picture-data",
+                                                "--server-json", "--threads"};
   static const std::set<std::string> kFlags{"--quiet", "--wide", "-q"};
   const std::vector<std::string> words = typed_words(argc, argv);
   std::vector<std::string> kept;

@@ -25,7 +25,7 @@ _retrystorm() {
       mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
       return
       ;;
-    --config | --json | --csv | --markdown | --output | --resume | --server-json)
+    --config | --json | --csv | --markdown | --output | --server-json)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       compopt -o filenames 2>/dev/null
       return

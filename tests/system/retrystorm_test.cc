@@ -1,11 +1,9 @@
 // The studies as programs: what they compute is what `simulate` does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -70,7 +68,6 @@ TEST(Retrystorm, RefusesInOneLineThatNamesWhatIsWrong) {
            {{"map", "--show=success_shar"}, 108, "success_share"},
            {{"map", "--x=nothing=1,2"}, 108, "nothing"},
            {{"map", "--cell=694"}, 108, "693"},
-           {{"map", "--resume=/nowhere/cells"}, 108, "--seed"},
            {{"map", "--cell=1/2", "--csv=/nowhere/csv"}, 108, "--seed"},
            {{"recommend", "--fix=jiter"}, 108, "jitter"},
            {{"recommend", "--policy=a"}, 108, "--start"},
@@ -185,10 +182,6 @@ TEST(Retrystorm, JudgesClaimsAboutEachCell) {
             with_small({"remedies", "--remedy=nothing:", "--strategies=none", "--expect=down<50%"}))
           .code,
       4);
-  EXPECT_EQ(
-      ended(RETRYSTORM_STUDIES, {"map", "--expect=down<5%", "--resume=/nowhere/cells", "--seed=1"})
-          .code,
-      108);
 }
 
 TEST(RetrystormStrategies, FindsWhatASweepFinds) {
@@ -410,72 +403,6 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
                                              "--sweep=backlog=5,50", "--csv", swept}));
   EXPECT_EQ(csv_lines(csv), without_kinds_of_errors(swept));
   EXPECT_THAT(read_json_lines(json), SizeIs(5));
-}
-
-TEST(RetrystormMap, GoesOnWhereItWas) {
-  const TempDir dir;
-  const std::string cells = dir.file("cells"), csv = dir.file("csv"), again = dir.file("again");
-  const Ended whole = succeeded(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", csv}));
-  // As a crash leaves it: without a row, and in the middle of another one.
-  std::string text = read_file(cells);
-  text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
-  text.resize(text.size() - 9);
-  std::ofstream(cells) << text;
-  const Ended missing =
-      succeeded(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--list-cells"}));
-  EXPECT_THAT(lines(missing.out), SizeIs(3));
-  EXPECT_THAT(missing.out, StartsWith("cell,strategy,outage_for,backlog\n"));
-  const Ended rest = ended(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", again}));
-  EXPECT_EQ(rest.out, whole.out);
-  EXPECT_EQ(csv_lines(again), csv_lines(csv));
-  EXPECT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--timeout=1s"})).code, 1);
-}
-
-TEST(RetrystormMap, NamesARowWithoutItsRuns) {
-  const TempDir dir;
-  const std::string cells = dir.file("cells");
-  succeeded(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
-  std::string text = read_file(cells);
-  const std::size_t runs = text.find(",3,", text.find('\n'));  // --runs=3
-  ASSERT_NE(runs, text.npos);
-  std::ofstream(cells) << text.erase(runs + 1, 1);
-  EXPECT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 1);
-  EXPECT_EQ(read_file(cells), text);
-}
-
-// A file that is no map's may be of any size.
-TEST(RetrystormMap, ReadsNoLongLine) {
-  const TempDir dir;
-  const std::string cells = dir.file("cells");
-  std::ofstream(cells) << std::string(200'000, 'x') << '\n';
-  EXPECT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 1);
-  EXPECT_EQ(read_file(cells).size(), 200'001u);
-  std::filesystem::remove(cells);
-  succeeded(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
-  const std::string whole = read_file(cells);
-  const std::size_t second = whole.find('\n') + 1;
-  std::ofstream(cells) << whole.substr(0, second) << std::string(200'000, ',') << '\n'
-                       << whole.substr(second);
-  succeeded(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
-  EXPECT_EQ(read_file(cells), whole);
-}
-
-// As root, a device would be gone for the whole machine.
-TEST(RetrystormMap, ReplacesNothingButFiles) {
-  const TempDir dir;
-  const std::string precious = dir.file("precious"), cells = dir.file("cells");
-  const std::string link = dir.file("link"), fifo = dir.file("fifo");
-  std::ofstream(precious) << "precious";
-  std::filesystem::create_symlink(precious, link);
-  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  for (const std::string& path : {link, fifo}) {
-    EXPECT_EQ(ended(RETRYSTORM_STUDIES, small_map({"--resume", path})).code, 1);
-  }
-  // Once a known name, through which somebody else's link was followed.
-  std::filesystem::create_symlink(precious, cells + ".new");
-  succeeded(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
-  EXPECT_EQ(read_file(precious), "precious");
-  EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
 // As machines share them: the rows of all cells are those of the map.
