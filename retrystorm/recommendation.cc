@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
-#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -206,19 +205,6 @@ class Recommendation final : private Trials {
     return worst;
   }
 
-  std::optional<Duration> back_of(const Settings& settings, const Variation& variation) const {
-    Duration longest{0};
-    for (std::size_t i = 0; i < varied_.size(); ++i) {
-      if (varied_[i].title != variation.title) continue;
-      const std::vector<RunResult>& runs = robust_.runs(settings, i);
-      if (runs.empty()) return std::nullopt;
-      const auto back = summarize(runs).recovery_p90;
-      if (!back) return std::nullopt;
-      longest = std::max(longest, *back);
-    }
-    return longest;
-  }
-
   // --- The work
 
   std::size_t robust_runs() const { return options_.thorough ? 20 : 10; }
@@ -244,69 +230,23 @@ class Recommendation final : private Trials {
            2 * certified_ * varied_.size() * robust_runs();
   }
 
-  std::size_t down_when_varied(const Settings& settings) const {
-    std::size_t hits = 0;
-    for (const Variation& each : variations_) hits += worst_of(settings, each).hits;
-    return hits;
-  }
-
-  const Variation* parting(const std::vector<Settings>& all) const {
-    const Variation* best = nullptr;
-    Duration most = std::chrono::seconds(1);
-    for (const Variation& each : variations_) {
-      if (!each.decides) continue;
-      Duration least = Duration::max(), longest{0};
-      for (const Settings& settings : all) {
-        const auto back = back_of(settings, each);
-        if (!back) continue;  // down there, which counts for more
-        least = std::min(least, *back);
-        longest = std::max(longest, *back);
-      }
-      if (least > longest || longest - least <= most) continue;
-      most = longest - least;
-      best = &each;
-    }
-    return best;
-  }
-
-  // Those that should be the recommended, the safer and the cheaper one, and then the next best.
+  // The best first: what stays up in the most variations, and of this the plainest that hardly costs more.
   std::vector<Settings> by_merit(std::vector<Settings> all, const SimulatedTrials& trials) const {
-    std::vector<Settings> result;
-    const auto add_best = [&](const auto& key) {
-      const auto less = [&key](const Settings& a, const Settings& b) { return key(a) < key(b); };
-      const auto best = std::min_element(all.begin(), all.end(), less);
-      if (best == all.end()) return;
-      result.push_back(*best);
-      all.erase(best);
-    };
-    // What stays up in the most variations, and of this the plainest that hardly costs more.
-    const auto cost_of = [&](const Settings& each) {
-      constexpr double kPerSecond = 0.001;  // as in the trials
-      const auto back = parting_ == nullptr ? std::nullopt : back_of(each, *parting_);
-      return trials.standing(each).cost() +
-             kPerSecond * to_seconds(back.value_or(Duration::zero()));
-    };
-    const auto add_plainest = [&] {
-      std::size_t fragile = std::numeric_limits<std::size_t>::max();
-      double cost = std::numeric_limits<double>::max();
-      for (const Settings& each : all) {
-        const std::size_t its = standing(each).fragile;
-        if (its < fragile) cost = std::numeric_limits<double>::max();
-        fragile = std::min(fragile, its);
-        if (its == fragile) cost = std::min(cost, cost_of(each));
-      }
-      add_best([&](const Settings& each) {
-        const double its = cost_of(each);
-        return std::tuple(standing(each).fragile, its > cost + kSameCost, changes_in(each), its);
-      });
-    };
-    add_plainest();
-    add_best([&](const Settings& each) {
-      return std::pair(down_when_varied(each), trials.figures(each).most_attempts);
-    });
-    add_best([&](const Settings& each) { return trials.figures(each).attempts; });
-    while (!all.empty()) add_plainest();
-    return result;
+    for (auto next = all.begin(); next != all.end(); ++next) {
+      const auto merit = [&](const Settings& each) {
+        return std::pair(standing(each).fragile, trials.standing(each).cost());
+      };
+      std::pair least = merit(*next);
+      for (auto each = next; each != all.end(); ++each) least = std::min(least, merit(*each));
+      const auto key = [&](const Settings& each) {
+        const auto [fragile, cost] = merit(each);
+        return std::tuple(fragile, cost > least.second + kSameCost, changes_in(each), cost);
+      };
+      const auto best = std::min_element(
+          next, all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+      std::rotate(next, best, best + 1);
+    }
+    return all;
   }
 
   bool work() {
@@ -333,7 +273,6 @@ class Recommendation final : private Trials {
     for (std::size_t i = 0; i < varied_.size(); ++i) {
       if (!robust_.run(all, i, robust_runs())) return false;
     }
-    parting_ = parting(found_);
     found_ = by_merit(found_, trials_);
     found_.resize(std::min(found_.size(), certified_));
     all = found_;
@@ -357,30 +296,12 @@ class Recommendation final : private Trials {
     if (!good.empty()) {
       good = by_merit(good, fresh_);
       rows.push_back({std::string(kRecommended), good.front()});
-      const SituationFigures ours = fresh_.figures(good.front());
-      constexpr double kClearly = 0.05;  // attempts of a request
-      for (std::size_t i = 1; i < good.size(); ++i) {
-        const SituationFigures its = fresh_.figures(good[i]);
-        if (i == 1 &&
-            (down_when_varied(good[i]) + robust_runs() / 2 < down_when_varied(good.front()) ||
-             its.most_attempts + kClearly < ours.most_attempts)) {
-          rows.push_back({"safer", good[i]});
-        } else if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-                     return its.attempts + kClearly < fresh_.figures(row.settings).attempts;
-                   })) {
-          rows.push_back({"cheaper", good[i]});
-        }
-      }
     }
-    std::size_t refused = 0, unfinished = 0;
+    std::size_t refused = 0;
     for (const Settings& each : found_) {
       // What the search started from has a row of its own name.
       if (is_certified(each) || each == space_.strategy(0)) continue;
-      const bool open = !passes(certificate_, fresh_.standing(each)) &&
-                        fresh_.standing(each).most_down() <= certificate_.most_for;
-      rows.push_back({open ? "unfinished " + std::to_string(++unfinished)
-                           : "refused " + std::to_string(++refused),
-                      each});
+      rows.push_back({"refused " + std::to_string(++refused), each});
     }
     for (std::size_t i = 0; i < question_.compared; ++i) {
       if (!is_shown(space_.strategy(i))) {
@@ -412,7 +333,7 @@ class Recommendation final : private Trials {
     return claims.empty() ? distance(row.settings, recommended) : claims;
   }
 
-  // What differs clearly in the certificate's runs and in the variations.
+  // What differs clearly in the certificate's runs.
   Statements distance(const Settings& settings, const Settings& recommended) const {
     const SituationFigures ours = fresh_.figures(recommended), its = fresh_.figures(settings);
     Statements all;
@@ -432,12 +353,6 @@ class Recommendation final : private Trials {
       }
     } else if (ours.back || its.back) {
       all.push_back({its.back ? "setting-back" : "setting-not-back"});
-    }
-    const double down = static_cast<double>(down_when_varied(settings)) -
-                        static_cast<double>(down_when_varied(recommended));
-    if (down != 0) {
-      all.push_back({more_or_less(down, "setting-more-down", "setting-less-down"),
-                     {{"runs", std::abs(down)}}});
     }
     return all.empty() ? Statements{{"setting-same"}} : all;
   }
@@ -465,9 +380,6 @@ class Recommendation final : private Trials {
                             {.title = "per request", .group = "attempts"},
                             {.title = "in an outage", .group = "attempts", .rank = 1}},
                 .rows = {}};
-    if (parting_ != nullptr) {
-      table.columns.insert(table.columns.begin() + 4, {.title = parting_->title, .group = "back"});
-    }
     std::size_t reasons = 0;
     for (const Row& row : rows) {
       const Standing standing = fresh_.standing(row.settings);
@@ -483,16 +395,10 @@ class Recommendation final : private Trials {
         texts.resize(table.columns.size(), "-");
       } else {
         const SituationFigures figures = fresh_.figures(row.settings);
-        const auto time_text = [](const std::optional<Duration>& time) {
-          return time ? time_words(*time) : words_of("not-in-time");
-        };
         const auto answered = [](const std::optional<double>& share) {
           return share ? share_words(*share) : "-";
         };
-        texts.push_back(time_text(figures.back));
-        if (parting_ != nullptr) {
-          texts.push_back(time_text(back_of(row.settings, *parting_)));
-        }
+        texts.push_back(figures.back ? time_words(*figures.back) : words_of("not-in-time"));
         texts.push_back(answered(figures.in_outage[shown]));
         for (const double each : figures.in_errors) texts.push_back(answered(each));
         texts.push_back(number_words(figures.attempts));
@@ -531,10 +437,7 @@ class Recommendation final : private Trials {
     for (const Variation& variation : variations_) {
       const DownRuns worst = worst_of(recommended, variation);
       if (worst.runs > 0 && worst.hits == 0) ++up;
-      if (worst.hits == 0) continue;
-      where.push_back(words_of(
-          {"variation-down",
-           {{"what", variation.title}, counted("down", worst.hits), counted("runs", worst.runs)}}));
+      if (worst.hits > 0) where.push_back(variation.title);
     }
     const auto tell = [this](const Statement& what, Tone tone) {
       print_below(std::cout, words_of(what), tone, style());
@@ -672,7 +575,6 @@ class Recommendation final : private Trials {
   SimulatedTrials trials_, robust_, fresh_;
   Search search_;
   std::vector<Settings> found_{};  // the finalists
-  const Variation* parting_ = nullptr;
 };
 
 }  // namespace
