@@ -15,7 +15,6 @@
 #include "model/base/text.h"
 #include "policies/policy.h"
 #include "policies/values.h"
-#include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
 #include "retrystorm/study_command.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/cli/parse.h"
+#include "common/cli/program.h"
 #include "common/exit_code.h"
 #include "common/os/process.h"
 #include "common/output/output_queue.h"

@@ -13,7 +13,7 @@
 #include "common/output/answer.h"
 #include "model/base/duration.h"
 #include "model/base/text.h"
-#include "study/domain.h"
+#include "study/named_options.h"
 #include "study/statistics.h"
 #include "words/words.h"
 

@@ -11,9 +11,9 @@
 #include "common/output/style.h"
 #include "model/base/option_list.h"
 #include "model/base/statement.h"
-#include "study/cell_columns.h"
+#include "study/cell_result.h"
+#include "study/rows.h"
 #include "study/sweep.h"
-#include "study/table.h"
 
 namespace retrystorm {
 

@@ -10,8 +10,8 @@
 #include "retrystorm/heat_map.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
-#include "study/cell_columns.h"
-#include "study/cells.h"
+#include "study/cell_result.h"
+#include "study/sweep.h"
 #include "words/words.h"
 
 namespace retrystorm {

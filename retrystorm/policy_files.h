@@ -9,7 +9,7 @@
 #include "policies/export.h"
 #include "policies/readers.h"
 #include "retrystorm/study_command.h"
-#include "study/strategy_list.h"
+#include "study/sweep.h"
 
 namespace retrystorm {
 

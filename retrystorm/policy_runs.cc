@@ -15,14 +15,12 @@
 #include "common/output/json_text.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
-#include "study/acceptance.h"
 #include "study/cell_answer.h"
 #include "study/judged_runs.h"
 #include "study/trials.h"
 #include "words/words.h"
 
 namespace retrystorm {
-
 namespace {
 
 using Runs = std::vector<RunResult>;

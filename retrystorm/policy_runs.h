@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "retrystorm/disturbances.h"
 #include "retrystorm/study_command.h"
 
 namespace retrystorm {

@@ -10,7 +10,7 @@
 #include "policies/export.h"
 #include "study/named_options.h"
 #include "study/search.h"
-#include "study/strategy_list.h"
+#include "study/sweep.h"
 
 namespace retrystorm {
 

@@ -10,8 +10,8 @@
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "policies/readers.h"
-#include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
+#include "retrystorm/study_command.h"
 #include "study/judged_runs.h"
 
 namespace retrystorm {

@@ -11,12 +11,12 @@
 #include "common/output/answer.h"
 #include "common/output/json_text.h"
 #include "model/base/text.h"
-#include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_space.h"
 #include "retrystorm/recommend.h"
+#include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
-#include "study/progress_bar.h"
+#include "study/study.h"
 #include "words/words.h"
 
 namespace retrystorm {

@@ -14,7 +14,7 @@
 #include "model/run/outlook.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
-#include "study/cells.h"
+#include "study/sweep.h"
 #include "words/words.h"
 
 namespace retrystorm {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/output/expectation.h"
-#include "retrystorm/disturbances.h"
+#include "retrystorm/study_command.h"
 #include "study/cell_result.h"
 #include "study/evaluator.h"
 #include "study/search.h"

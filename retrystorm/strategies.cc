@@ -6,7 +6,6 @@
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
-#include "retrystorm/disturbances.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
 #include "words/words.h"

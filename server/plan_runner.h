@@ -13,7 +13,6 @@
 #include "common/calls/threads.h"
 #include "model/base/duration.h"
 #include "model/base/random.h"
-#include "model/graph/calls_at_once.h"
 #include "model/graph/topology.h"
 #include "model/service/admission.h"
 

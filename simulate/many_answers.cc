@@ -1,5 +1,3 @@
-#include "simulate/many_answers.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,10 +9,11 @@
 #include "common/output/answer.h"
 #include "model/run/disturbance.h"
 #include "model/run/outlook.h"
+#include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "study/cell_answer.h"
-#include "study/cells.h"
-#include "study/progress_bar.h"
+#include "study/study.h"
+#include "study/sweep.h"
 #include "study/trials.h"
 #include "words/words.h"
 

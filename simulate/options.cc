@@ -1,13 +1,12 @@
-#include "simulate/options.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
 #include "model/run/recovery.h"
-#include "study/cells.h"
+#include "simulate/program.h"
 #include "study/judged_runs.h"
+#include "study/sweep.h"
 
 namespace retrystorm {
 

@@ -27,11 +27,9 @@
 #include "model/retry/strategies.h"
 #include "model/run/disturbance.h"
 #include "model/run/outlook.h"
-#include "simulate/many_answers.h"
 #include "simulator/simulation.h"
-#include "study/cells.h"
+#include "study/evaluator.h"
 #include "study/judged_runs.h"
-#include "study/scenario_checks.h"
 #include "study/sweep.h"
 #include "words/words.h"
 

@@ -12,7 +12,7 @@
 #include "common/output/style.h"
 #include "model/base/statement.h"
 #include "study/cell_result.h"
-#include "study/table.h"
+#include "study/rows.h"
 
 namespace retrystorm {
 

@@ -16,10 +16,9 @@
 #include <string>
 #include <string_view>
 
-#include "study/cell_columns.h"
+#include "study/cell_result.h"
 #include "study/evaluator.h"
 #include "study/named_options.h"
-#include "study/scenario_checks.h"
 
 namespace retrystorm {
 

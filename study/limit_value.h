@@ -38,7 +38,7 @@ struct ValueScale {
 };
 
 // Reads NAME or NAME=FROM:TO, for a number, a count or a duration of the list. Without a range: the
-// values that people try (see domain.h), without 0 and "none". The option's own value is among them if
+// values that people try (see `domain`), without 0 and "none". The option's own value is among them if
 // it lies in the range. A range of rates that is not given ends at `capacity`, what the service can do a second: more
 // never holds, and its runs take longest. Throws std::invalid_argument with a readable message.
 ValueScale parse_scale(const OptionList& options, const std::string& text,

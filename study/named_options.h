@@ -4,7 +4,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "model/base/option_list.h"
 #include "simulator/scenario_options.h"
@@ -37,5 +39,18 @@ struct ListedScenario {
 
 // The scenario with these options. Throws as `apply_options` does.
 ScenarioOptions scenario_of(const NamedOptions& options);
+
+// The values of an option that are worth trying.
+
+// True for a number, a count or a duration.
+bool is_measured(const Option& option);
+
+// The number that this text is for a measured option, of a duration the seconds. Throws std::invalid_argument.
+double measured(const Option& option, std::string_view text);
+
+// The values that people try, in ascending order and as the option's `set` reads them. They include
+// `default_text`, and 0 and "none" if these have a special meaning. Empty if the option is not
+// measured.
+std::vector<std::string> domain(const Option& option, const std::string& default_text);
 
 }  // namespace retrystorm

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "model/base/random.h"
-#include "study/acceptance.h"
+#include "study/judged_runs.h"
 
 namespace retrystorm {
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,14 +16,43 @@
 #include "common/cli/program.h"
 #include "common/output/expectation.h"
 #include "common/output/work_output.h"
-#include "study/cell_columns.h"
+#include "model/base/duration.h"
 #include "study/cell_result.h"
 #include "study/evaluator.h"
 #include "study/rows.h"
 #include "study/sweep.h"
-#include "study/table.h"
 
 namespace retrystorm {
+
+// Not thread-safe. The destructor removes the line.
+class ProgressBar {
+ public:
+  // `runs`: the total. `out` may be null: draws nothing.
+  ProgressBar(std::ostream* out, std::size_t runs)
+      : out_(out), runs_(runs), start_(Clock::now()), drawn_(start_) {}
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // Takes the result of one more run, or of one more trial. Draws at most a few times a second.
+  void see(const RunResult& run);
+  void see_trial();
+
+  // Removes the line, to make room for another one.
+  void clear();
+
+ private:
+  void draw(const std::string& line);
+
+  std::ostream* const out_;
+  const std::size_t runs_;
+  const TimePoint start_;
+  TimePoint drawn_;
+  std::size_t done_ = 0, back_ = 0, down_ = 0, trials_ = 0;
+};
+
+// Where progress is shown: standard error, if it is a terminal; or else null.
+std::ostream* progress_stream();
 
 // The options that all programs of many runs have.
 struct StudyOptions : ScenarioOptions {

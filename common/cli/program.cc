@@ -1,18 +1,30 @@
 #include "common/cli/program.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <csignal>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
+#include <set>
+#include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "common/cli/help.h"
 #include "common/cli/options.h"
-#include "common/cli/parse.h"
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
+#include "common/read_settings.h"
+#include "model/retry/strategies.h"
+#include "model/run/workload.h"
 
 namespace retrystorm {
 
@@ -71,6 +83,455 @@ int run_program(const std::string& about, const std::string& thrift, int argc,
     std::cerr << error.what() << '\n';
     return kExitFault;
   }
+}
+
+namespace {
+
+// The article's flag `--exponential-backoff` stands for a strategy. Beside `--strategy` it is left as it is, and
+// refused (see `add_exclusions`).
+void replace_exponential_backoff(std::vector<std::string>& arguments) {
+  const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
+  const bool named = std::any_of(arguments.begin(), arguments.end(), [](const std::string& each) {
+    return each == "--strategy" || each.starts_with("--strategy=");
+  });
+  if (!named) std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
+}
+
+// Some settings have two options, in two forms (see `add_options`). CLI11 would refuse the first pair of which
+// both are given, and hide whatever else is wrong. While an object of this class exists, it accepts all;
+// `add_exclusions` finds them afterwards. The command line overrides a settings file, in either form.
+class TwoForms {
+ public:
+  explicit TwoForms(CLI::App& app) {
+    each_option(app, [this](CLI::Option& second) {
+      for (CLI::Option* first : second.get_excludes()) pairs_.emplace_back(&second, first);
+    });
+    for (const auto& [second, first] : pairs_) second->remove_excludes(first);
+  }
+  ~TwoForms() {
+    for (const auto& [second, first] : pairs_) exclude(*second, *first);
+  }
+  TwoForms(const TwoForms&) = delete;
+  TwoForms& operator=(const TwoForms&) = delete;
+
+  // The other forms of this option.
+  std::vector<CLI::Option*> others(const CLI::Option& option) const {
+    std::vector<CLI::Option*> others;
+    for (const auto& [second, first] : pairs_) {
+      if (second == &option) others.push_back(first);
+      if (first == &option) others.push_back(second);
+    }
+    return others;
+  }
+
+  // After parsing: clears the file's value of what was typed in the other form.
+  void overrule_files(const std::vector<std::string>& words) const {
+    for (const auto& [second, first] : pairs_) {
+      const bool typed = is_typed(*second, words);
+      if (typed != is_typed(*first, words)) (typed ? first : second)->clear();
+    }
+  }
+
+ private:
+  std::vector<std::pair<CLI::Option*, CLI::Option*>> pairs_;
+};
+
+// The name of an option as the user typed it.
+std::string typed_name(const CLI::Option& option, int argc, const char* const* argv) {
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string word = with_two_dashes({argv[i], std::strcspn(argv[i], "=")});
+    if (word.starts_with("--") && option.check_lname(word.substr(2))) return word;
+  }
+  return "--" + option.get_single_name();
+}
+
+bool reads_files(const CLI::App& app) {
+  const auto options = app.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
+// An option after --explain is its value, not an option of this command. Without a word, at the end of the line or
+// before a file that the command reads, it asks for the details, and nothing is run.
+void join_explained_option(const CLI::App& app, std::vector<std::string>& words) {
+  // Help on a word is what --explain gives.
+  if (const auto help = std::find(words.begin(), words.end(), "--help");
+      words.end() - help > 1 && !help[1].starts_with('-') && !reads_files(app)) {
+    *help = kExplain;
+  }
+  const auto explain = std::find(words.begin(), words.end(), kExplain);
+  if (explain == words.end()) return;
+  std::error_code error;
+  const bool alone = explain + 1 == words.end() ||
+                     (reads_files(app) && std::filesystem::exists(explain[1], error));
+  if (alone && find_option(app, "explain-run") != nullptr) {
+    *explain = "--explain-run";
+    return;
+  }
+  if (alone || !explain[1].starts_with("--")) return;
+  *explain += '=' + explain[1];
+  words.erase(explain + 1);
+}
+
+// All names of options, without dashes.
+std::vector<std::string> names_of(CLI::App& app) {
+  std::vector<std::string> names;
+  each_option(app, [&names](const CLI::Option& option) {
+    names.insert(names.end(), option.get_lnames().begin(), option.get_lnames().end());
+  });
+  return names;
+}
+
+// Options of earlier versions, and what does the same now.
+struct Replaced {
+  std::string_view option, now;
+};
+constexpr std::array kReplaced{
+    Replaced{"print-schedule", "retrystorm schedule --waits=COUNT"},
+    Replaced{"schedule-fails-until", "retrystorm schedule --fails-until"},
+    Replaced{"schedule-succeeds-above", "retrystorm schedule --succeeds-above"},
+    Replaced{"live", "client --dashboard, which shows a run on a page"},
+    Replaced{"hidden-capacity", "simulate --most=rate --expect='down<50%'"},
+    Replaced{"relief-after", "simulate --at='80s load 0.5'"},
+    Replaced{"relief-for", "simulate --observe"},
+};
+
+// The option that is spelt nearly so. Empty: none.
+std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
+  // "maxAttempts" is max-attempts.
+  for (const std::string& name : names) {
+    if (plain_word(name) == plain_word(word)) return name;
+  }
+  return std::string(nearest(word, {names.begin(), names.end()}));
+}
+
+// CLI11 has this message for unknown names in a settings file, and for lines that are not NAME = VALUE.
+constexpr std::string_view kUnknownSetting = "INI was not able to parse ";
+
+bool is_unknown_setting(const CLI::ParseError& error) {
+  return dynamic_cast<const CLI::ConfigError*>(&error) != nullptr &&
+         std::string_view(error.what()).starts_with(kUnknownSetting);
+}
+
+// What is wrong with single words of a command line or settings file, and which options that concerns.
+class Refusals {
+ public:
+  // `words`: those of argv that the app parses. The references must outlive this object.
+  Refusals(CLI::App& app, const std::vector<std::string>& words, int argc, const char* const* argv)
+      : app_(app), words_(words), argc_(argc), argv_(argv) {}
+
+  void add(const CLI::ParseError& error) {
+    if (code_ == 0) {
+      const bool unreadable = dynamic_cast<const CLI::FileError*>(&error) != nullptr;
+      code_ = unreadable ? kExitUnreadable : error.get_exit_code();
+    }
+    const std::string text = error.what();
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+      add_unexpected_words();
+    } else if (is_unknown_setting(error)) {
+      for (const auto name : split(std::string_view(text).substr(kUnknownSetting.size()), '\n')) {
+        constexpr std::size_t kShown = 40;
+        std::string shown(name.substr(0, kShown));
+        if (name.size() > kShown) shown += "...";
+        add_unexpected(shown, "--config: ");
+      }
+    } else {
+      const std::string line = text.substr(0, text.find('\n'));
+      const std::string name = line.substr(0, line.find(':'));
+      const std::string help =
+          note(name) ? kExplain + ' ' + name.substr(name.find_first_not_of('-')) : "--help";
+      lines_ += as_typed(app_, line + " (see " + help + ')', argc_, argv_);
+    }
+  }
+
+  // Adds those of these lines that do not name an option that is refused: with a right value they may not hold.
+  void add_contradictions(const std::string& lines) {
+    if (names_.contains("strategy")) return;  // it would set many options
+    for (const auto line : split(lines, '\n')) {
+      if (!line.empty() && !names_one(line))
+        lines_ += as_typed(app_, std::string(line), argc_, argv_);
+    }
+  }
+
+  const std::string& lines() const { return lines_; }
+  int exit_code() const { return code_; }
+
+ private:
+  // "--strategey was not expected: did you mean --strategy?"
+  void add_unexpected(const std::string& word, const std::string& where = "") {
+    const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
+    const std::string name = word.substr(begin, word.find('=', begin) - begin);
+    const std::string shown = where + word.substr(0, word.find('='));
+    const auto replaced = std::find_if(kReplaced.begin(), kReplaced.end(),
+                                       [&](const Replaced& each) { return each.option == name; });
+    if (replaced != kReplaced.end()) {
+      lines_ += shown + " is no longer an option: use " + std::string(replaced->now) + '\n';
+      return;
+    }
+    if (begin == 0 && where.empty()) {
+      const std::string instead = instead_of(word);
+      lines_ += in_quotes(word) + " is no option" +
+                (instead.empty() ? " (see --help)" : ": write " + instead) + '\n';
+      return;
+    }
+    const std::string meant = meant_by(name, names_of(app_));
+    note(meant);
+    lines_ += shown + " was not expected" +
+              (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?') + '\n';
+  }
+
+  // A word without dashes may be the value that somebody had in mind.
+  std::string instead_of(const std::string& word) const {
+    if (word.ends_with(".ini")) return "--config=" + shell_word(word);
+    if (find_strategy(word) != nullptr) return "--strategy=" + word;
+    if (word == "help" || word == "version") return "--" + word;
+    const std::string meant = meant_by(word.substr(0, word.find('=')), names_of(app_));
+    return meant.empty() ? ""
+                         : "--" + meant +
+                               (word.find('=') == word.npos ? "=..." : word.substr(word.find('=')));
+  }
+
+  void add_unexpected_words() {
+    bool is_value = false;  // perhaps of the unknown option before it
+    for (const std::string& word : app_.remaining()) {
+      // CLI11 2.4 counts the values of unknown settings in a file, too.
+      if (std::find(words_.begin(), words_.end(), word) == words_.end()) continue;
+      const bool is_option = word.starts_with('-');
+      if (is_option || !is_value) add_unexpected(word);
+      is_value = is_option && word.find('=') == word.npos;
+    }
+  }
+
+  // Notes all names of this option as refused. Returns whether there is such an option.
+  bool note(const std::string& name) {
+    const CLI::Option* option = name.empty() ? nullptr : find_option(app_, name);
+    if (option == nullptr) return false;
+    names_.insert(option->get_lnames().begin(), option->get_lnames().end());
+    return true;
+  }
+
+  bool names_one(std::string_view line) const {
+    const std::string text(line);
+    const auto is_part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-';
+    };
+    for (auto begin = text.begin(); begin != text.end();) {
+      const auto end = std::find_if_not(begin, text.end(), is_part);
+      const std::string word(begin, end);
+      if (names_.contains(word.starts_with("--") ? word.substr(2) : word)) return true;
+      begin = end == text.end() ? end : end + 1;
+    }
+    return false;
+  }
+
+  CLI::App& app_;
+  const std::vector<std::string>& words_;
+  int argc_;
+  const char* const* argv_;
+  std::string lines_;
+  std::set<std::string> names_;
+  int code_ = 0;
+};
+
+// An option that is swept or searched counts as given.
+void add_implied(CLI::App& app) {
+  const auto given = [&app](std::string_view name) {
+    const CLI::Option* option = find_option(app, std::string(name));
+    if (option == nullptr) return false;
+    if (option->count() > 0) return true;
+    for (const char* of : {"sweep", "least", "most"}) {
+      const CLI::Option* values = find_option(app, of);
+      if (values == nullptr) continue;
+      for (const std::string& each : values->results()) {
+        if (option->check_lname(each.substr(0, each.find('=')))) return true;
+      }
+    }
+    return false;
+  };
+  imply(given, [&app](const std::string& target, const std::string& value) {
+    each_option(app, [&](CLI::Option& option) {
+      if (option.check_lname(target)) option.add_result(value);
+    });
+  });
+}
+
+// A strategy may be a file of settings, as in lists of strategies. What was typed holds beside it; its retry options hold
+// before those of --config, and its others where there are none. Returns whether it is a file. Throws UnreadableFile or
+// std::invalid_argument.
+bool read_strategy_file(CLI::App& app, const TwoForms& forms,
+                        const std::vector<std::string>& words) {
+  const CLI::Option* strategy = find_option(app, "strategy");
+  if (strategy == nullptr || strategy->count() == 0) return false;
+  const std::string path = text_of(*strategy);
+  if (path.find_first_of("./") == path.npos) return false;
+  WorkloadOptions workload;
+  OptionList all, of_policy;
+  declare_options(all, workload);
+  declare_options(of_policy, workload.retry);
+  auto settings = read_settings(path, all);
+  settings.emplace("strategy", RetrySettings().strategy);
+  for (const auto& [name, value] : settings) {
+    bool known = false;
+    each_option(app, [&, &name = name, &value = value](CLI::Option& option) {
+      if (!option.check_lname(name)) return;
+      known = true;
+      if (option.count() > 0 && of_policy.find(name) == nullptr) return;
+      std::vector<CLI::Option*> same = forms.others(option);
+      same.push_back(&option);
+      const bool typed = std::any_of(same.begin(), same.end(), [&words](const CLI::Option* each) {
+        return is_typed(*each, words);
+      });
+      if (typed && &option != strategy) return;
+      for (CLI::Option* each : same) each->clear();
+      option.add_result(value);
+    });
+    if (!known) throw std::invalid_argument(path + ": there is no option " + in_quotes(name));
+  }
+  return true;
+}
+
+// What the file of --strategy says would hold in the rows of other strategies, too.
+void refuse_swept_strategy(const CLI::App& app) {
+  const CLI::Option* sweep = find_option(app, "sweep");
+  if (sweep == nullptr) return;
+  for (const std::string& each : sweep->results()) {
+    if (!each.starts_with("strategy=")) continue;
+    throw std::invalid_argument("--strategy: its file would hold in each row of --sweep " + each +
+                                ": list it there instead");
+  }
+}
+
+// Strategies that are given as arguments are those of --strategies.
+void list_arguments(CLI::App& app) {
+  std::string list;
+  each_option(app, [&list](const CLI::Option& option) {
+    if (option.get_single_name() != kStrategyArguments) return;
+    for (const std::string& each : option.results()) list += (list.empty() ? "" : ",") + each;
+  });
+  if (list.empty()) return;
+  each_option(app, [&list](CLI::Option& option) {
+    if (!option.check_lname("strategies")) return;
+    if (option.count() > 0) {
+      throw std::invalid_argument(
+          "--strategies: strategies are given as arguments, too: give one of them");
+    }
+    option.add_result(list);
+  });
+}
+
+// Removes the option that has no value from these words. Returns whether it is there.
+bool drop(const CLI::App& app, const CLI::ParseError& error, std::vector<std::string>& words) {
+  const std::string text = error.what();
+  const CLI::Option* option = find_option(app, text.substr(0, text.find(':')));
+  const auto last = std::find_if(words.rbegin(), words.rend(), [&](const std::string& word) {
+    return option != nullptr && is_typed(*option, {word});
+  });
+  if (last == words.rend()) return false;
+  words.erase(std::next(last).base());
+  return true;
+}
+
+}  // namespace
+
+void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& refuse) {
+  const TwoForms forms(app);
+  std::optional<CLI::ParseError> of_value;
+  for (bool again = true; again;) {
+    again = false;
+    try {
+      app.parse(
+          std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
+    } catch (const CLI::Success&) {
+      throw;
+    } catch (const CLI::FileError&) {
+      throw;
+    } catch (const CLI::ArgumentMismatch& error) {  // CLI11 has read no further
+      refuse(error);
+      again = drop(app, error, words);
+    } catch (const CLI::ConfigError&) {
+      throw;
+    } catch (const CLI::ExtrasError&) {  // see below
+    } catch (const CLI::ParseError& error) {
+      of_value = error;
+    }
+  }
+  const std::string unknown = take_unknown_settings(app);
+  if (!unknown.empty()) refuse(CLI::ConfigError::Extras(unknown));
+  forms.overrule_files(words);
+  try {
+    // CLI11 has taken the path for a name.
+    const bool is_file = read_strategy_file(app, forms, words);
+    if (is_file && of_value && std::string_view(of_value->what()).starts_with("--strategy:"))
+      of_value.reset();
+    if (is_file) refuse_swept_strategy(app);
+    list_arguments(app);
+    give_format(app);
+    add_implied(app);
+  } catch (const CLI::ParseError& error) {
+    refuse(error);
+  } catch (const std::invalid_argument& error) {
+    refuse(CLI::ValidationError(error.what()));
+  }
+  bool found = false;
+  apply_in_order(app, [&](const CLI::ParseError& error) {
+    found = true;
+    refuse(error);
+  });
+  if (of_value && !found) refuse(*of_value);
+  if (app.remaining_size() > 0) refuse(CLI::ExtrasError(app.remaining()));
+}
+
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
+  parse_words(app, words, [](const CLI::ParseError& error) { throw CLI::ParseError(error); });
+}
+
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first,
+                         const std::function<Contradictions()>& contradictions) {
+  std::vector<std::string> words;
+  Refusals refused(app, words, argc, argv);
+  try {
+    std::string name = argc > 0 ? argv[0] : "";
+    for (int i = 1; i < std::min(first, argc); ++i) name.append(" ").append(argv[i]);
+    app.name(name);
+    words = arguments(argc, argv, first);
+    replace_exponential_backoff(words);
+    join_explained_option(app, words);
+    parse_words(app, words, [&refused](const CLI::ParseError& error) { refused.add(error); });
+    if (refused.lines().empty()) return std::nullopt;
+    try {
+      if (contradictions) refused.add_contradictions(contradictions().lines());
+    } catch (const std::exception&) {  // it may be because of what is refused
+    }
+  } catch (const std::invalid_argument& error) {
+    std::cerr << error.what() << '\n';
+    return kExitWrongOptions;
+  } catch (const UnreadableFile& error) {
+    std::cerr << error.what() << '\n';
+    return kExitUnreadable;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      std::ostringstream text;
+      const int code = app.exit(error, text);
+      std::cout << text.str();
+      return flush_standard_output() ? code : kExitFault;
+    }
+    refused.add(error);
+  }
+  std::cerr << refused.lines();
+  return refused.exit_code();
+}
+
+std::string as_typed(const CLI::App& app, const std::string& message, int argc,
+                     const char* const* argv) {
+  std::string text;
+  for (const auto each : split(message, '\n')) {
+    const std::string line(each);
+    const std::size_t end = line.find_first_of(": ");
+    const CLI::Option* option =
+        end == std::string::npos ? nullptr : find_option(app, line.substr(0, end));
+    text += (option == nullptr ? line : typed_name(*option, argc, argv) + line.substr(end)) + '\n';
+  }
+  return text;
 }
 
 }  // namespace retrystorm

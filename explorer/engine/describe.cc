@@ -1,4 +1,3 @@
-#include "explorer/engine/describe.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "explorer/engine/services.h"
+#include "explorer/engine/engine.h"
 #include "model/base/text.h"
 #include "model/graph/topology.h"
 #include "model/retry/strategies.h"
 #include "model/run/disturbance.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
-#include "study/domain.h"
+#include "study/named_options.h"
 
 namespace retrystorm {
 namespace {
@@ -206,7 +205,7 @@ Json catalogue() {
   std::map<std::string, std::string> known;  // helps, by name
   for (const Option& option : list.all()) {
     known[option.name] = option.help;
-    // The page sets the seeds itself, and has no files: see services.h.
+    // The page sets the seeds itself, and has no files: see `ServicesSetting`.
     if (option.name == "seed" || option.name == "topology") continue;
     Json json = option_json(option);
     json["part"] = of_graph.contains(option.name)     ? "services"

@@ -1,16 +1,24 @@
 // The explorer's engine: answers questions in JSON with simulations.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "model/graph/topology.h"
+#include "study/cell_result.h"
+#include "study/named_options.h"
 
 namespace retrystorm {
 
 // Answers {"ask": WHAT, ...}, or returns {"error": SENTENCE}. Throws nothing. `given`: options by
-// name (see describe.h), of a service "api.workers" (see services.h). `seed` and `seeds`: whole numbers, or their texts.
+// name, of a service "api.workers". `seed` and `seeds`: whole numbers, or their texts.
 //
-//   catalogue                      the options and the named strategies (see describe.h)
-//   describe   given seed          what is known without a run (see describe.h)
+//   catalogue                      the options and the named strategies
+//   describe   given seed          what is known without a run
 //   run        given seed          one run: {"client": [...], "server": [...]}, the objects of its
 //                                  JSON Lines, an interval a second (longer for a long run),
 //                                  and {"events", "peak_concurrency", "interval_s", "result"}, and
@@ -44,5 +52,62 @@ namespace retrystorm {
 //
 // Gives up a question that takes longer than `patience_s` (10 s).
 std::string answer(std::string_view question);
+
+// Services behind services as the page gives them: options by name, "api.workers" of a service and "api.db.timeout" of
+// the calls of one to another.
+
+// Options of which some may be of services ("clients.app.rate" is of a kind of clients). Their services are those of `chain`, those that have options, and those that
+// another one calls. The clients call the one that nobody else calls.
+struct ServicesSetting {
+  NamedOptions plain{};           // without `chain`, if there is a `file`
+  std::string file{};             // what --topology reads. Empty: no service has options of its own
+  std::vector<std::string> of{};  // for each line of the file, the option that it is from
+
+  // Throws std::invalid_argument, whose message begins with the option's name and a colon, if one cannot be in a file.
+  explicit ServicesSetting(const NamedOptions& given);
+
+  // Reads the file. Throws std::invalid_argument with the option's name, as above, and `plain` as it is.
+  TopologyFile topology() const;
+};
+
+// The scenario with these options. Throws as `scenario_of` does in study/named_options.h.
+ScenarioOptions scenario_of_page(const NamedOptions& given);
+
+// The options of all services, and of all calls but those of the clients, by their full names.
+std::map<std::string, std::string> service_values(const Topology& topology);
+
+// {"nodes": [name, ...], "edges": [[from, to], ...], "kinds": [name, ...]}: the edges are without the clients, and the kinds
+// are theirs if there are several.
+nlohmann::ordered_json services_json(const Topology& topology);
+
+// Returns {"options": [...], "strategies": [...]}, and of services behind services {"node": [names of the options of
+// each service], "edge": [those of its calls of another], "of_one_service": [those of a service that are not as in "options"]}.
+nlohmann::ordered_json catalogue();
+
+// Reads {"name": "text", ...}. Throws std::invalid_argument if it is anything else.
+NamedOptions read_given(const nlohmann::ordered_json& json);
+
+// Returns {"values": {name: text in force}, "defaults": {name: a given option's value without it},
+//  "unused": {name: why it has no effect}, "errors": {name: sentence}, "command": "...",
+//  "retries": their title, as `simulate` has it; empty if the scenario is refused,
+//  "services": see services_json; null if there is one service,
+//  "real": {"lines": [...], "without": [names of options that only the simulator has]}; null if there are several}.
+// Options that are refused are not in force. `seed` is for the commands.
+nlohmann::ordered_json describe(const NamedOptions& given, std::uint64_t seed);
+
+// Writes times in nanoseconds, so that `read_result` returns exactly the same result.
+nlohmann::ordered_json result_json(const RunResult& result);
+// Throws nlohmann's exceptions if it is not a result.
+RunResult read_result(const nlohmann::ordered_json& json);
+
+// A row of a sweep, without its options.
+nlohmann::ordered_json cell_json(const CellResult& cell);
+
+// How `ours` differ from `theirs`, compared by seed: means of the differences with their 95 %
+// intervals. For the share of runs that were down at the end, among the runs with a verdict, with
+// Newcombe's interval. Null if there is nothing to compare. Throws std::invalid_argument if the
+// numbers of runs differ.
+nlohmann::ordered_json difference_json(const std::vector<RunResult>& ours,
+                                       const std::vector<RunResult>& theirs);
 
 }  // namespace retrystorm

@@ -1,11 +1,10 @@
-#include "explorer/engine/results.h"
-
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "explorer/engine/engine.h"
 #include "model/base/text.h"
-#include "study/cell_columns.h"
+#include "study/cell_result.h"
 #include "study/statistics.h"
 
 namespace retrystorm {

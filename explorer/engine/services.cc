@@ -1,11 +1,10 @@
-#include "explorer/engine/services.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
+#include "explorer/engine/engine.h"
 #include "model/base/text.h"
 #include "model/graph/topology.h"
 #include "simulator/graph/topology_options.h"

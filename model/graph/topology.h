@@ -1,8 +1,11 @@
 // Services behind services: which service calls which, and how; the plans of calls as text, and the options.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -136,5 +139,30 @@ void declare_edge_options(OptionList& options, GraphEdge& edge);
 
 // Clients of one kind.
 void declare_clients_options(OptionList& options, GraphEdge& edge);
+
+// When the calls that a service makes at once have succeeded or failed as a whole.
+
+struct CallsAtOnce {
+  std::uint32_t under_way = 0;              // all of them
+  std::uint32_t required = 0;               // those that may not fail
+  std::uint32_t succeeded = 0, failed = 0;  // of those
+
+  void end(bool optional, bool failure) {
+    --under_way;
+    if (!optional) ++(failure ? failed : succeeded);
+  }
+
+  // Have they succeeded? Empty as long as that is open.
+  std::optional<bool> result(const OnFailure& rule) const {
+    const bool some_suffice = rule.kind == OnFailure::Kind::kNeed && required > 0;
+    const std::size_t need = some_suffice ? std::min<std::size_t>(rule.need, required) : required;
+    if (failed > required - need) {
+      if (rule.kind == OnFailure::Kind::kAll && under_way > 0) return std::nullopt;
+      return false;
+    }
+    if (under_way == 0 || (some_suffice && succeeded >= need)) return true;
+    return std::nullopt;
+  }
+};
 
 }  // namespace retrystorm

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "model/base/portable_math.h"
+#include "model/base/random.h"
 
 namespace retrystorm {
-
 namespace {
 
 constexpr std::array<ThrottleSettings, 3> kThrottles{{

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "model/base/portable_math.h"
 #include "model/base/random.h"
 #include "model/retry/attempt.h"
 #include "model/retry/retry_policy.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/base/portable_math.h"
+#include "model/base/random.h"
 #include "model/retry/attempt.h"
 #include "model/retry/backoff.h"
 #include "model/retry/schedule.h"

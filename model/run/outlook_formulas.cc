@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "model/base/portable_math.h"
+#include "model/base/random.h"
 
 namespace retrystorm {
 

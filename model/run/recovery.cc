@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "model/base/portable_math.h"
+#include "model/base/random.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "model/base/portable_math.h"
+#include "model/base/random.h"
 
 namespace retrystorm {
 namespace {

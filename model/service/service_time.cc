@@ -6,11 +6,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/base/portable_math.h"
+#include "model/base/random.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
-
 namespace {
 
 constexpr double kMostVariation = 100;

@@ -10,7 +10,6 @@
 
 #include "model/base/duration.h"
 #include "model/base/random.h"
-#include "model/graph/calls_at_once.h"
 #include "model/graph/topology.h"
 #include "model/run/graph_report.h"
 #include "simulator/calls.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "simulate/options.h"
+#include "simulate/program.h"
 #include "simulator/simulation.h"
 
 namespace retrystorm {

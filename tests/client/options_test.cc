@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cli/parse.h"
+#include "common/cli/program.h"
 #include "tests/support/refusal.h"
 
 namespace retrystorm {

@@ -1,4 +1,3 @@
-#include "explorer/engine/describe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,10 +12,10 @@
 #include <vector>
 
 #include "common/cli/options.h"
-#include "common/cli/parse.h"
+#include "common/cli/program.h"
 #include "explorer/engine/engine.h"
-#include "simulate/options.h"
-#include "study/domain.h"
+#include "simulate/program.h"
+#include "study/named_options.h"
 #include "tests/support/given.h"
 #include "tests/support/refusal.h"
 

@@ -13,8 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "explorer/engine/results.h"
-
 namespace retrystorm {
 namespace {
 

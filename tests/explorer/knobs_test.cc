@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "explorer/engine/describe.h"
+#include "explorer/engine/engine.h"
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
 

@@ -1,11 +1,11 @@
 // Jitter as people write it: either refused with a sentence, or equal to its printed form. No wait is
 // negative.
-#include "model/retry/jitter.h"
-
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
+
+#include "model/retry/backoff.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace retrystorm;

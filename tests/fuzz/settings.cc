@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/cli/settings_file.h"
-#include "simulate/options.h"
+#include "simulate/program.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace retrystorm;

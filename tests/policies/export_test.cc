@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "explorer/engine/describe.h"
+#include "explorer/engine/engine.h"
 #include "model/base/random.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"

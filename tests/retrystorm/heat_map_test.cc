@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "simulator/scenario_options.h"
-#include "study/cell_columns.h"
+#include "study/cell_result.h"
 #include "tests/support/facts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"

@@ -1,11 +1,11 @@
-#include "simulate/options.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "simulate/program.h"
 
 namespace retrystorm {
 namespace {

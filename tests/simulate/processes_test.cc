@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/options.h"
-#include "common/cli/parse.h"
+#include "common/cli/program.h"
 #include "server/options.h"
 #include "simulate/program.h"
 #include "tests/support/refusal.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "simulate/options.h"
+#include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "tests/support/facts.h"
 #include "tests/support/refusal.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/options.h"
+#include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/output/line_report.h"
-#include "simulate/options.h"
+#include "simulate/program.h"
 #include "tests/support/scenario_settings.h"
 
 namespace retrystorm {

@@ -1,7 +1,7 @@
 // The verdicts of whole runs, with healthy and collapsed services of several sizes.
 #include <gtest/gtest.h>
 
-#include "simulate/options.h"
+#include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "study/named_options.h"
 #include "tests/support/scenario_settings.h"

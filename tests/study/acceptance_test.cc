@@ -1,6 +1,4 @@
 // Plans for the claim that a share is below a bound: published numbers, and how often they are wrong.
-#include "study/acceptance.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,8 @@
 #include <optional>
 #include <random>
 #include <utility>
+
+#include "study/judged_runs.h"
 
 namespace retrystorm::test {
 namespace {

@@ -1,9 +1,8 @@
-#include "study/cell_columns.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/output/json_lines.h"
+#include "study/cell_result.h"
 #include "study/rows.h"
 #include "tests/support/temp_dir.h"
 

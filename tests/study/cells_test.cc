@@ -1,11 +1,10 @@
-#include "study/cells.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <string>
 
+#include "study/sweep.h"
 #include "tests/support/refusal.h"
 
 namespace retrystorm {

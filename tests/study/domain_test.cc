@@ -1,5 +1,3 @@
-#include "study/domain.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 #include "model/base/duration.h"
 #include "model/base/text.h"
 #include "simulator/scenario_options.h"
+#include "study/named_options.h"
 
 namespace retrystorm {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "study/cell_columns.h"
+#include "study/cell_result.h"
 #include "study/named_options.h"
 #include "study/statistics.h"
 #include "tests/support/facts.h"

@@ -1,5 +1,3 @@
-#include "study/strategy_list.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "common/exit_code.h"
 #include "model/retry/strategies.h"
+#include "study/sweep.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
 

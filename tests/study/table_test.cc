@@ -1,9 +1,8 @@
-#include "study/table.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
 
+#include "study/rows.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {

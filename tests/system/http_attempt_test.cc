@@ -1,6 +1,4 @@
 // One attempt of one client, against various servers.
-#include "common/http/http_attempt.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "common/http/http_client.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/http/http_attempt.h"
+#include "common/http/http_client.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "model/base/portable_math.h"
+#include "model/base/random.h"
 #include "model/service/service_time.h"
 
 namespace retrystorm::validation {

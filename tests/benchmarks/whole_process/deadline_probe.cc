@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/http/http_attempt.h"
+#include "common/http/http_client.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {

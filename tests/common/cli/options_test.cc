@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cli/parse.h"
+#include "common/cli/program.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
 

@@ -19,15 +19,14 @@
 #include "common/cli/finding_rules.h"
 #include "common/cli/help.h"
 #include "common/cli/options.h"
-#include "common/cli/parse.h"
 #include "common/cli/program.h"
 #include "common/cli/settings_file.h"
 #include "common/output/expectation.h"
 #include "common/output/report.h"
 #include "model/retry/strategies.h"
 #include "server/options.h"
-#include "simulate/options.h"
-#include "study/cell_columns.h"
+#include "simulate/program.h"
+#include "study/cell_result.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {

@@ -1,4 +1,3 @@
-#include "model/base/portable_math.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "model/retry/jitter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
