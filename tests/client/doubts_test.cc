@@ -1,8 +1,8 @@
 // Which verdicts are taken back, because there was no outage or it may go on.
-#include <gtest/gtest.h>
 
 #include "client/experiment.h"
 #include "tests/support/facts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -1,18 +1,12 @@
 #include "client/dashboard/event_stream.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using namespace std::chrono_literals;
 using Keep = EventStream::Keep;
-using ::testing::HasSubstr;
 using ::testing::Optional;
-using ::testing::StartsWith;
 
 nlohmann::ordered_json event(int number) {
   return {{"n", number}};

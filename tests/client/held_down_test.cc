@@ -1,17 +1,12 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "client/server_status.h"
 #include "common/output/report.h"
 #include "server/admin.h"
 #include "tests/support/facts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::facts;
 
 // What a server with these settings says of itself, as the client reads it.

@@ -1,17 +1,10 @@
 #include "client/metrics.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <nlohmann/json.hpp>
-
 #include "tests/support/samples.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(TimeHistograms, SortIntoBuckets) {
   TimeHistograms histograms;

@@ -1,23 +1,13 @@
 #include "client/options.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <CLI/CLI.hpp>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "common/cli/program.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 using Arguments = std::vector<std::string>;
 

@@ -1,15 +1,5 @@
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <map>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "common/cli/options.h"
 #include "common/cli/program.h"
@@ -18,14 +8,12 @@
 #include "study/named_options.h"
 #include "tests/support/given.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 // Splits a command into words as a shell does.
 std::vector<std::string> words_of(std::string_view command) {

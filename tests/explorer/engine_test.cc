@@ -1,28 +1,13 @@
 #include "explorer/engine/engine.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using Json = nlohmann::ordered_json;
-using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::Gt;
-using ::testing::HasSubstr;
-using ::testing::Pair;
 
 // As patiently as a busy machine, or a sanitizer, needs.
 Json asked(Json question) {

@@ -1,12 +1,7 @@
-#include <gtest/gtest.h>
-
-#include <set>
-#include <string>
-#include <vector>
-
 #include "explorer/engine/engine.h"
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

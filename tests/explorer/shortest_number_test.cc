@@ -1,15 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <charconv>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <limits>
-#include <random>
-#include <string>
 
 #include "explorer/engine/standard_library.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -4,22 +4,13 @@
 // findings with their lines and numbers. To add a case, write its head and its file and have the rest written; look at
 // the difference:
 //   RETRYSTORM_WRITE_CASES=1 build/bin/model_tests --gtest_filter=PolicyCases.*
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "common/output/json_text.h"
 #include "policies/policy.h"
 #include "policies/readers.h"
 #include "simulator/scenario_options.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

@@ -1,17 +1,6 @@
 // Policies written as files of other programs: read back, they are what they were.
 #include "policies/export.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "explorer/engine/engine.h"
 #include "model/base/random.h"
 #include "model/base/text.h"
@@ -19,17 +8,12 @@
 #include "policies/policy.h"
 #include "policies/readers.h"
 #include "tests/support/facts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
-using ::testing::Not;
 
 WorkloadOptions workload_of(const std::vector<std::pair<std::string, std::string>>& options) {
   WorkloadOptions workload;

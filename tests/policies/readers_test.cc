@@ -1,21 +1,13 @@
 // What readers of other programs' policies bound, and what no file of tests/policies/cases shows.
 #include "policies/readers.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "common/output/json_text.h"
 #include "policies/policy.h"
 #include "policies/values.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using ::testing::SizeIs;
 
 TEST(PolicyFiles, NameTheStrategyThatTheyAre) {
   // gRPC's example in its proposal A6, which is the named strategy.

@@ -1,20 +1,11 @@
 // Files as trees: what is in them and where, and that nothing hostile grows or hangs.
 #include "policies/tree.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using ::testing::SizeIs;
 
 std::string repeated(std::string_view text, std::size_t times) {
   std::string all;

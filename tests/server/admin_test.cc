@@ -1,18 +1,11 @@
 #include "server/admin.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <string>
-
 #include "server/upstream.h"
 #include "tests/support/samples.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 const ServerInterval kTotals{.concurrency = 1040,
                              .last_delay = 2671444385ns,

@@ -1,20 +1,11 @@
 #include "server/options.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <CLI/CLI.hpp>
-#include <stdexcept>
-#include <string>
-#include <vector>
+
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 TEST(ServerOptions, HasTheDocumentedDefaults) {
   CLI::App app;

@@ -1,21 +1,13 @@
 #include "server/plan_runner.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <future>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "model/graph/topology.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr Answer kFailure{.failed = true, .with = 504};
 

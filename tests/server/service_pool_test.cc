@@ -1,20 +1,13 @@
 #include "server/service_pool.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <future>
 #include <latch>
-#include <memory>
 #include <new>
-#include <thread>
+
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr std::uint64_t kSeed = 1;
 

@@ -1,16 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <string>
-#include <vector>
+#include "tests/support/test.h"
 
 #include "simulate/program.h"
 
 namespace retrystorm {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(MakeScenario, KeepsSheddingAtAnyScale) {
   SimulatorOptions options;

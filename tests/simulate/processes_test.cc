@@ -1,24 +1,14 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <CLI/CLI.hpp>
-#include <regex>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "client/options.h"
 #include "common/cli/program.h"
 #include "server/options.h"
 #include "simulate/program.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr const char* kShop = R"(
 [api]

@@ -1,13 +1,4 @@
 // A server that accepts a connection only when a worker is free, which keeps it until it is closed.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "common/output/line_report.h"
 #include "model/run/outlook.h"
@@ -15,11 +6,10 @@
 #include "simulator/simulation.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 struct AcceptsRun final : RunObserver, ServiceObserver {
   explicit AcceptsRun(const std::string& settings, std::uint64_t seed = 1) {

@@ -1,25 +1,13 @@
 // Requests that arrive as a file says, or periodically.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 // A file's path is its text, with a ; for each end of a line.
 std::string named_text(const std::string& path, std::size_t /*most*/,

@@ -1,13 +1,10 @@
 #include "simulator/calls.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/support/retry_parts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 // A target that the test answers for, and an owner that begins no further requests.
 class CallsTest : public testing::Test, public Target, public CallOwner {

@@ -1,24 +1,14 @@
 // Outages and actions in a simulated run.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <tuple>
-#include <vector>
 
 #include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "tests/support/facts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 struct Recording final : RunObserver {
   std::vector<RunInterval> intervals;

@@ -1,24 +1,13 @@
 // Kept connections, in whole runs. (`scripts/validate` compares pools with closed forms.)
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "simulator/scenario_options.h"
 #include "simulator/server_node.h"
 #include "simulator/simulation.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 struct KeptRun final : RunObserver {
   SimulationResult result;

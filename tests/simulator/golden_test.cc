@@ -1,13 +1,7 @@
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <sstream>
-#include <string>
-#include <string_view>
-
 #include "common/output/line_report.h"
 #include "simulator/simulation.h"
 #include "study/named_options.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

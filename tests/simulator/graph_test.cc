@@ -1,25 +1,15 @@
 // Services behind services, in a row, compared with what is known of them without a simulation.
 #include "simulator/graph/graph.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/facts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 SimulationResult run_of(const std::string& settings, std::uint64_t seed = 1) {
   return Simulation(make_scenario(options_from(settings), seed), {}).run();

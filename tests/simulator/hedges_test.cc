@@ -1,21 +1,12 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "simulator/calls.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "study/named_options.h"
 #include "tests/support/retry_parts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::ElementsAre;
 
 constexpr TimePoint moment(Duration t) {
   return TimePoint{} + t;

@@ -1,26 +1,14 @@
 // A service of several hosts behind pickers.
 #include "simulator/hosts.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // Collects what is said about hosts.
 struct HostsSeen final : RunObserver {

@@ -1,22 +1,14 @@
 // Workers that start, do their tasks and leave, with a service whose capacity follows its use.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/facts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 // 100 requests a second are admitted, and each is served in 10 ms.
 const std::string kTable =

@@ -1,18 +1,5 @@
 // Runs every pair of option values at least once, in short simulated runs, and checks the invariants
 // of every run. Most faults need a combination of two options.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <iterator>
-#include <map>
-#include <set>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "common/output/line_report.h"
 #include "model/base/queues.h"
@@ -22,11 +9,10 @@
 #include "simulator/scenario_options.h"
 #include "simulator/server_node.h"
 #include "simulator/simulation.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 // --- The runs --------------------------------------------------------------------------------
 

@@ -1,18 +1,13 @@
 // What is said before a run, held to the run.
 #include "model/run/outlook.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 Recovery recovery_in(const ScenarioOptions& scenario) {
   return Simulation(make_scenario(scenario, 1), {}).run().summary.recovery;

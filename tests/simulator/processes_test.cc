@@ -1,19 +1,12 @@
 // The parts that the clients of a process share, in whole runs.
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
-#include <set>
-#include <string>
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 // A run with these options, as on the command line.
 SimulationResult processes_run(const std::string& settings, std::uint64_t seed = 1) {

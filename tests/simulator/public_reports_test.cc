@@ -1,11 +1,5 @@
 // Public reports as questions: each case names its report, and expects what arithmetic says, or what was
 // observed.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "model/retry/schedule.h"
 #include "model/run/outlook.h"
@@ -13,12 +7,10 @@
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::vector<ScheduledWait> schedule_of(const std::string& settings, std::size_t waits,
                                        Duration takes = Duration::zero()) {

@@ -1,23 +1,16 @@
 // Clients that lose their connections at once and come back. Expectations are arithmetic: N clients
 // that come over a window of W at a service that connects m a second are all back after
 // max(W, N / m).
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using HerdValues = std::vector<std::pair<const char*, const char*>>;
 
 struct HerdRecording final : RunObserver, ServiceObserver {

@@ -1,20 +1,12 @@
 #include "simulator/simulation.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
 #include "common/output/line_report.h"
 #include "simulate/program.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 Scenario scenario_of(const SimulatorOptions& options, std::uint64_t seed = 1) {
   return make_scenario(options, seed);

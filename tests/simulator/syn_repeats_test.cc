@@ -1,16 +1,9 @@
 #include "simulator/syn_repeats.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 // The times, in seconds of the kernel, at which a SYN is repeated if it is dropped every time. At the last
 // one the kernel gives up.

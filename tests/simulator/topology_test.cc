@@ -1,12 +1,4 @@
 // Services that call several others, compared with what is known of them without a simulation.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cmath>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "simulator/graph/topology_file.h"
 #include "simulator/graph/topology_options.h"
@@ -14,12 +6,10 @@
 #include "simulator/simulation.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::HasSubstr;
 
 ScenarioOptions options_of(const std::string& topology, const std::string& settings) {
   ScenarioOptions options = options_from(settings);

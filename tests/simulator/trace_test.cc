@@ -1,22 +1,14 @@
 // Traces of requests in a simulated run.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
 
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 Scenario traced(const std::string& settings, std::size_t trace) {
   ScenarioOptions options;

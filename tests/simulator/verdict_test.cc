@@ -1,15 +1,13 @@
 // The verdicts of whole runs, with healthy and collapsed services of several sizes.
-#include <gtest/gtest.h>
 
 #include "simulate/program.h"
 #include "simulator/simulation.h"
 #include "study/named_options.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 Recovery verdict_of(const ScenarioOptions& options, std::uint64_t seed) {
   return Simulation(make_scenario(options, seed), {}).run().summary.recovery;

@@ -1,15 +1,10 @@
 #include "simulator/wait_calendar.h"
 
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "model/base/random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kStart{};
 

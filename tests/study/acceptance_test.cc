@@ -1,13 +1,5 @@
 // Plans for the claim that a share is below a bound: published numbers, and how often they are wrong.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-#include <random>
-#include <utility>
+#include "tests/support/test.h"
 
 #include "study/judged_runs.h"
 

@@ -2,23 +2,12 @@
 //
 // Services as other people have them. Each default is set to what real systems have in its place. Where that moves the
 // share of the runs that stay down by half or more, standard output must name the option, and few others.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-#include <regex>
-#include <set>
-#include <sstream>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "model/retry/strategies.h"
 #include "study/evaluator.h"
 #include "study/named_options.h"
 #include "tests/support/child_process.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

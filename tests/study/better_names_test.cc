@@ -1,15 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <string>
-#include <string_view>
-
 #include "common/read_settings.h"
 #include "model/base/option_list.h"
 #include "study/named_options.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -1,14 +1,9 @@
 #include "study/cell_answer.h"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <sstream>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 CellResult cell_of(std::size_t recovered, std::size_t collapsed, std::size_t recovering = 0) {
   CellResult cell;

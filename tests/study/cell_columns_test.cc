@@ -1,15 +1,13 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "common/output/json_lines.h"
 #include "study/cell_result.h"
 #include "study/rows.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::read_file;
 using test::TempDir;
 

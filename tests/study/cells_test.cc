@@ -1,17 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string>
-
 #include "study/sweep.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::StartsWith;
 
 // The value of `name` in the cell of these values.
 std::string in_cell(const std::string& name, const NamedOptions& given, std::vector<Axis> axes,

@@ -1,23 +1,13 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/text.h"
 #include "simulator/scenario_options.h"
 #include "study/named_options.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using ::testing::Contains;
 using ::testing::IsSupersetOf;
 
 // All options, bound to a scenario.

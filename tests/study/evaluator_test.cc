@@ -1,17 +1,9 @@
 #include "study/evaluator.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <map>
-#include <stdexcept>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 ScenarioOptions small(std::size_t clients = 20) {
   ScenarioOptions options;

@@ -1,22 +1,15 @@
 #include "study/judged_runs.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "study/cell_result.h"
 #include "study/named_options.h"
 #include "study/statistics.h"
 #include "tests/support/facts.h"
 #include "tests/support/given.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 Scenario scenario_with(std::size_t backlog) {
   auto options = options_from("clients = 100\nlimit = 3\nk = 5\n");

@@ -1,7 +1,6 @@
 #include "study/library.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -1,23 +1,11 @@
 // Searches among made-up settings, whose true figures are known.
 #include "study/search.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
-#include <set>
-#include <vector>
-
 #include "model/base/random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 // Settings that are down with known probabilities, and have known costs.
 class MadeUp final : public Trials {

@@ -1,13 +1,9 @@
 #include "study/statistics.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(WilsonInterval, AgreesWithPublishedValues) {
   // For 0 of 10 the upper bound is z^2/(n + z^2) = 3.8415/13.8415.

@@ -1,20 +1,13 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <stdexcept>
 
 #include "common/exit_code.h"
 #include "model/retry/strategies.h"
 #include "study/sweep.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::Pair;
 
 class StrategyListTest : public ::testing::Test {
  protected:

@@ -1,16 +1,12 @@
 #include "study/sweep.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using ::testing::ElementsAre;
 
 class SweepTest : public ::testing::Test {
  protected:

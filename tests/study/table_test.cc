@@ -1,9 +1,6 @@
-#include <gtest/gtest.h>
-
-#include <sstream>
-
 #include "study/rows.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -36,3 +36,9 @@ constexpr double kNormalV = 0.5;
 constexpr double kNormal = 1.6651092223153955;
 
 }  // namespace retrystorm::test
+
+namespace retrystorm {
+
+using test::ScriptedRandom;
+
+}  // namespace retrystorm

@@ -1,22 +1,11 @@
 // Servers that call others, as real processes.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <string>
-#include <thread>
-#include <utility>
-
 #include "common/http/headers.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::IsEmpty;
 
 constexpr const char* kLong = "1h";  // longer than any test
 

@@ -1,24 +1,13 @@
 // The client against servers that misbehave, and against Ctrl-C.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
-
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "tests/support/child_process.h"
 #include "tests/support/http2_peer.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // How long a program may take to end on request: one second, and more on a busy machine.
 constexpr Duration kEnd = 3s * kSlowness;

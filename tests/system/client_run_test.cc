@@ -1,22 +1,10 @@
 // A run of the client, as a user sees it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <csignal>
-#include <fstream>
-#include <regex>
-#include <string>
-
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 const std::regex kLine(
     R"(OK: \d+\.\d\d req/sec, errors: \d+\.\d\d req/sec, timedout: \d+\.\d\d req/sec)");

@@ -1,14 +1,9 @@
 // A small version of the experiment, with fewer clients and shorter times.
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "tests/support/child_process.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // A server, and clients that send 99 requests a second. At a concurrency of 160 the server's delay
 // reaches the timeout. 250 clients exceed this when all of them retry. When the server resumes, it

@@ -1,33 +1,19 @@
 // A running server that receives orders on its admin port, and a client that sends them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "common/exit_code.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::AllOf;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Control : public testing::Test {
  protected:

@@ -1,21 +1,10 @@
 // The live page over real sockets: what it shows, what it does, and which clients may use it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <string>
-#include <vector>
-
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Whether one of the events that a page got has this value.
 MATCHER_P2(HasEvent, name, value, "") {

@@ -2,25 +2,16 @@
 // threads interleave. Here the thread sanitizer also checks that each part is used under its lock.
 #include "client/fleet.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <csignal>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "common/http/http_request.h"
 #include "model/run/workload.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // Connections to this address are refused.
 const std::string kNobody = "http://127.0.0.1:1/api";

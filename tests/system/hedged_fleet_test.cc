@@ -1,21 +1,13 @@
 // Hedged requests of real clients: the same share and latencies as in theory and in the simulator.
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "client/fleet.h"
 #include "tests/support/child_process.h"
 #include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 #include "tests/validation/observed_run.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 struct Hedged {
   Counts counts;

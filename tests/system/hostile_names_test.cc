@@ -1,18 +1,10 @@
 // The same hostile names through every output of every command: no name commands a terminal, a log of a CI, a
 // spreadsheet, Markdown, HTML, or adds a line or a cell.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

@@ -1,27 +1,19 @@
 // One attempt of one client, against various servers.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "common/http/http_attempt.h"
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include <atomic>
 #include <cerrno>
-#include <csignal>
-#include <fstream>
-#include <string_view>
-#include <thread>
 
 #include "common/http/http_client.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 // A server's answer to a request: this text.
 std::function<void(Socket)> saying(const std::string& text) {

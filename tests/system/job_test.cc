@@ -1,16 +1,10 @@
 // A job that the real programs and the simulator run in the same way.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // A table of 100 units a second, with minutes shortened to 0.1 s, and a job of a few seconds.
 const Arguments kService{"--base-delay=5ms",

@@ -1,26 +1,15 @@
 // Clients that keep their connections, against peers that close them or do worse.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "client/fleet.h"
 #include "common/http/http_request.h"
 #include "tests/support/child_process.h"
 #include "tests/support/http2_peer.h"
 #include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using namespace std::chrono_literals;
 using namespace std::string_literals;
 
 const std::string kKeptAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";

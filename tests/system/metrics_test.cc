@@ -1,26 +1,11 @@
 // The metrics and the status of the programs.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "tests/support/child_process.h"
 #include "tests/support/samples.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AnyOf;
-using ::testing::Contains;
-using ::testing::HasSubstr;
 
 // The port that a program reports after it has chosen any free one.
 std::string metrics_port(const ChildProcess& program) {

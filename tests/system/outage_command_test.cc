@@ -1,25 +1,14 @@
 // Commands as an outage: they run in order, failures are reported, and the outage always ends.
 #include "client/outage/outage_command.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <functional>
-#include <sstream>
-#include <string>
-
 #include "tests/support/child_process.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class OutageCommandTest : public testing::Test {
  protected:

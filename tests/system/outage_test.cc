@@ -1,28 +1,15 @@
 // The scripted outage. No server may stay frozen.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <regex>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "client/outage/server_process.h"
 #include "tests/support/child_process.h"
 #include "tests/support/refusal.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 bool frozen(const ChildProcess& process) {
   return eventually([&] { return process.state() == 'T'; });

@@ -1,30 +1,18 @@
 // Standard output and files that are not read, have no reader any more, cannot be written, are in
 // use by another program, or are never opened by a reader.
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <array>
-#include <csignal>
-#include <filesystem>
-#include <functional>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "tests/support/child_process.h"
 #include "tests/support/fifo.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::AnyOf;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 
 // The documented time to end.
 constexpr Duration kEnd = 1s * kEndSlowness;

@@ -1,39 +1,17 @@
 // Policies of other programs, imported and checked by the program: files, exit codes, output.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <chrono>
-#include <csignal>
 #include <ctime>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "common/output/output_file.h"
 #include "model/base/text.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::AnyOf;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 // A study takes some seconds of processor time.
 Ended done(const char* program, const Arguments& arguments) {

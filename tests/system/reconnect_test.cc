@@ -1,17 +1,10 @@
 // Clients with real sockets that lose their connections, and come back.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 const Arguments kOutage{"--outage=reconnect", "--outage-at=1s", "--outage-for=1s"};
 

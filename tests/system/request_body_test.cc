@@ -1,17 +1,10 @@
 // Endless requests do not make any of the programs use more memory.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <string>
-
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // The program's memory, in bytes.
 std::size_t memory(const ChildProcess& program) {

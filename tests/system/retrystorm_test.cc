@@ -1,34 +1,15 @@
 // The studies as programs: what they compute is what `simulate` does.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <map>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "common/output/output_file.h"
 #include "model/base/text.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ContainsRegex;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
-using ::testing::Not;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 // The same service, small enough for some milliseconds.
 Arguments with_small(const Arguments& arguments) {

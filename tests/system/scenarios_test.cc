@@ -1,11 +1,6 @@
 // The ready-made scenario files.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <string>
-
 #include "tests/support/child_process.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

@@ -1,21 +1,13 @@
 // Bad requests and shortages that the server survives.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
-
-#include <csignal>
-#include <string>
-#include <vector>
 
 #include "tests/support/child_process.h"
 #include "tests/support/http2_peer.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::StartsWith;
 
 class ServerFaults : public testing::Test {
  protected:

@@ -1,29 +1,15 @@
 // The server, as its clients see it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <iterator>
-#include <regex>
-#include <set>
-#include <string>
 
 #include "common/exit_code.h"
 #include "common/http/request_server.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(Server, AnswersAfterTheBaseDelay) {
   const ServerUnderTest server({"--base-delay", "150ms"});

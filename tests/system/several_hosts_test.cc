@@ -1,20 +1,11 @@
 // A service of several hosts: real servers, and clients that choose among them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <csignal>
 #include <deque>
-#include <string>
-#include <vector>
 
 #include "tests/support/child_process.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 const std::string kNobody = "http://127.0.0.1:1/api";
 

@@ -1,19 +1,11 @@
 // The server ends within a second, however many connections are parked in it.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <csignal>
-#include <string>
-#include <vector>
-
 #include "common/os/process.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr Duration kLongestEnd = 1s * kSlowness;
 

@@ -1,24 +1,16 @@
 // Which signals end a program, which do not, and how fast it ends.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <array>
-#include <csignal>
-#include <string>
 
 #include "common/os/process.h"
 #include "tests/support/child_process.h"
 #include "tests/support/fifo.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 // nohup starts a program with SIGHUP ignored. A shell without job control starts a background
 // program with SIGINT ignored.

@@ -1,24 +1,10 @@
 // The simulator as a program: what it prints and writes, and its exit code.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-#include <set>
-#include <string>
-
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 std::string output_of(const Arguments& arguments) {
   const Ended process = succeeded(RETRYSTORM_SIMULATE, arguments);

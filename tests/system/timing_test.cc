@@ -1,23 +1,12 @@
 // How long things take. Uses medians: a single value depends too much on the machine.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <csignal>
-#include <cstdlib>
-#include <functional>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "common/http/http_client.h"
+#include "common/http/http_attempt.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 Duration median(int times, const std::function<void()>& action) {
   std::vector<Duration> durations;

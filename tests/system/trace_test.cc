@@ -1,14 +1,8 @@
 // Traced requests of a real run.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <string>
-#include <vector>
-
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

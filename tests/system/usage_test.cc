@@ -1,24 +1,12 @@
 // Bad input causes one line on standard error and a nonzero exit code, and starts nothing.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <string>
-
 #include "tests/support/child_process.h"
 #include "tests/support/refusal.h"
 #include "tests/support/sockets.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 using Refusals = std::vector<std::pair<Arguments, std::string>>;
 

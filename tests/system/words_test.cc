@@ -1,15 +1,9 @@
 // What people read: tests/golden/words.txt has commands and what they say, and is the only place among the tests that
 // knows sentences. After a change of words, this writes the file anew; look at the difference:
 //   RETRYSTORM_WRITE_WORDS=1 build/bin/system_tests --gtest_filter=Words.*
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
-
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

@@ -1,9 +1,6 @@
 // A thousand runs: one or two minutes of processor time.
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <thread>
-
+#include "tests/support/test.h"
 #include "tests/validation/validation.h"
 
 namespace retrystorm::validation {

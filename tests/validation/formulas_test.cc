@@ -2,7 +2,7 @@
 // digits shown.
 #include "tests/validation/formulas.h"
 
-#include <gtest/gtest.h>
+#include "tests/support/test.h"
 
 namespace retrystorm::validation {
 namespace {

@@ -1,20 +1,10 @@
 #include "tests/validation/validation.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <fstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
+#include "tests/support/test.h"
 #include "tests/validation/observed_run.h"
 
 namespace retrystorm::validation {
 namespace {
-
-using testing::ElementsAre;
 
 constexpr auto kLess = Case::Relation::kLess;
 

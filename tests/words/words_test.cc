@@ -1,14 +1,9 @@
 #include "words/words.h"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <limits>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(Words, PutTheValuesInTheirPlaces) {
   EXPECT_EQ(words_of(Statement{"of", {{"part", 60.0}, {"all", 1247.0}}}), "60 of 1,247");

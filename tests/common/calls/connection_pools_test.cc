@@ -1,21 +1,15 @@
 #include "common/calls/connection_pools.h"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
 #include <future>
-#include <memory>
-#include <thread>
 
 #include "common/http/connection.h"
 #include "common/http/http_request.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kForEver = TimePoint::max();
 

@@ -1,19 +1,12 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <condition_variable>
-#include <map>
 #include <mutex>
-#include <set>
-#include <vector>
 
 #include "common/calls/threads.h"
 #include "tests/support/child_process.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // Runs arrivals that last until the test ends them.
 class ServedArrivals {

@@ -1,24 +1,14 @@
 #include "common/cli/options.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <fstream>
-#include <string>
-#include <vector>
 
 #include "common/cli/program.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 // A program with both groups of options, like the simulator.
 class OptionsTest : public testing::Test {

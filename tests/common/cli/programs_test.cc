@@ -1,19 +1,9 @@
 // Tests that apply to the options of every program.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <functional>
 #include <new>
-#include <set>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include "client/options.h"
 #include "common/cli/finding_rules.h"
@@ -28,11 +18,10 @@
 #include "simulate/program.h"
 #include "study/cell_result.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using ::testing::HasSubstr;
 
 // A program's command line and the variables that it sets.
 struct ProgramOptions {

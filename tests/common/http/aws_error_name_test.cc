@@ -1,6 +1,5 @@
-#include <gtest/gtest.h>
-
 #include "common/http/headers.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

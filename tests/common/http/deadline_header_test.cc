@@ -1,13 +1,8 @@
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "common/http/headers.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 httplib::Headers carried(const Carried& what, Duration timeout) {
   httplib::Headers headers;

@@ -1,26 +1,18 @@
 // HTTP/2 against a peer that is scripted frame by frame (RFC 9113).
 #include "common/http/http2_connection.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
 #include <future>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/http2_peer.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using namespace std::chrono_literals;
 using namespace std::string_literals;
-using ::testing::HasSubstr;
 
 class Http2ConnectionTest : public testing::Test {
  protected:

@@ -1,19 +1,12 @@
 #include "common/http/http_request.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <stdexcept>
-
 #include "tests/support/certificate.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 // A message is one line, whatever is in the option.
 void refuses(const RequestOptions& options, const std::string& why) {

@@ -1,26 +1,16 @@
 #include "common/http/page_server.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
-
-#include <algorithm>
-#include <csignal>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "common/http/connection.h"
 #include "common/http/request_server.h"
 #include "common/os/process.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
 
 PageServer::Page page(const std::string& path, const std::string& text) {
   return {.path = path, .content_type = "text/plain", .render = [text] { return text; }};

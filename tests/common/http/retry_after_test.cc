@@ -1,11 +1,8 @@
-#include <gtest/gtest.h>
-
 #include "common/http/headers.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 // Unix time of the example of RFC 9110.
 constexpr std::int64_t kNovember = 784111777;

@@ -1,11 +1,8 @@
-#include <gtest/gtest.h>
-
 #include "common/http/headers.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(ServerTiming, ReadsItsOwnText) {
   EXPECT_EQ(print_service_time(104123us), "service;dur=104.123");

@@ -1,10 +1,6 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
 #include "common/http/http_request.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

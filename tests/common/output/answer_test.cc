@@ -1,15 +1,9 @@
 #include "common/output/answer.h"
 
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <sstream>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 RunCurve curve_of(const std::vector<double>& ok) {
   RunCurve curve;

@@ -1,19 +1,11 @@
 // What is said before a run.
 #include "common/output/before_line.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <sstream>
-#include <string>
-
+#include "tests/support/test.h"
 #include "words/words.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 Outlook look(Capacity capacity, const char* outage) {
   OutlookInput input;

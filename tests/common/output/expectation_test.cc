@@ -1,20 +1,13 @@
 #include "common/output/expectation.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <sstream>
-
 #include "common/output/json_lines.h"
 #include "tests/support/facts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 Expectation claim(const std::string& text) {
   Figures known = run_figures(any_summary());

@@ -1,19 +1,11 @@
 #include "common/output/json_lines.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <filesystem>
-#include <stdexcept>
-#include <string>
-#include <thread>
-
 #include "common/output/json_text.h"
 #include "tests/support/child_process.h"
 #include "tests/support/fifo.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -1,14 +1,9 @@
 #include "common/output/line_report.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <sstream>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 std::ptrdiff_t lines(bool job) {
   std::ostringstream out;

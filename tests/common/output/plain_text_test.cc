@@ -1,9 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <sstream>
-#include <string>
-
 #include "common/output/output_queue.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

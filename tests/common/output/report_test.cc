@@ -1,21 +1,14 @@
 #include "common/output/report.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
 #include <ctime>
-#include <string>
 
 #include "common/output/answer.h"
 #include "common/output/line_report.h"
 #include "tests/support/facts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 // Sets the process's time zone during a test.
 class TimeZone {

@@ -1,14 +1,9 @@
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "model/base/queues.h"
 #include "model/base/random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kDawn{};
 

@@ -1,8 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "model/base/random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -1,8 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <deque>
 
 #include "model/base/queues.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -1,15 +1,10 @@
 #include "model/base/latency.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "model/run/run_phases.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(LatencyHistogram, OfNothingHasNoQuantile) {
   const LatencyHistogram histogram;

@@ -1,12 +1,8 @@
 
-#include <gtest/gtest.h>
-
 #include <bit>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
 
 #include "model/base/random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

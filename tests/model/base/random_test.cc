@@ -1,18 +1,10 @@
 #include "model/base/random.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <set>
-#include <vector>
-
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
 
 TEST(Random, UniformInARangeIsLinear) {
   ScriptedRandom random{0, 0.5, 0.75};

@@ -1,13 +1,11 @@
 #include "model/base/sliding_window.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/support/retry_parts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kStart;
 
 TEST(SlidingWindow, ForgetsSliceBySlice) {

@@ -1,13 +1,7 @@
 #include "model/base/text.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-#include <stdexcept>
-#include <string>
-
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

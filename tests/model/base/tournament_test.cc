@@ -1,10 +1,6 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "model/base/queues.h"
 #include "model/base/random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

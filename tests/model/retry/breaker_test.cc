@@ -1,20 +1,15 @@
 #include "model/retry/breaker.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "tests/support/refusal.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
-using test::settings_of;
 using State = Breaker::State;
+using test::settings_of;
 
 // A breaker, and attempts that take no time.
 class BreakerTest : public ::testing::Test {

@@ -1,19 +1,12 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-
 #include "model/base/random.h"
 #include "model/retry/budgets.h"
 #include "tests/support/refusal.h"
 #include "tests/support/retry_parts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kError;
 using test::kNotFound;
 using test::kOk;

@@ -1,25 +1,15 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "model/retry/gates.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kOk;
 using test::kStart;
 using test::kThrottled;
-using test::ScriptedRandom;
 using test::settings_of;
 
 ClientRate client_rate(std::string_view settings = "") {

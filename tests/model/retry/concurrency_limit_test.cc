@@ -1,21 +1,13 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "model/retry/gates.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kOk;
 using test::kStart;
-using test::ScriptedRandom;
 using test::settings_of;
 
 class ConcurrencyLimitTest : public ::testing::Test {

@@ -1,18 +1,13 @@
 #include "model/retry/hedge.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "model/retry/retry_policy.h"
 #include "tests/support/refusal.h"
 #include "tests/support/retry_parts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kStart;
 
 HedgeSettings hedge_settings(std::string_view text) {

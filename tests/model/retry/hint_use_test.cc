@@ -1,14 +1,10 @@
-#include <gtest/gtest.h>
-
 #include "model/retry/backoff.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
 
 Duration wait_of(HintUse use, Duration own, std::optional<Duration> hint, Random& random,
                  Duration longest = Duration::max()) {

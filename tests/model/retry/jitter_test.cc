@@ -1,22 +1,10 @@
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <stdexcept>
-#include <utility>
-#include <vector>
-
 #include "model/retry/backoff.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // The supremum of the uniform numbers.
 const double kAlmostOne = std::nextafter(1.0, 0.0);

@@ -1,22 +1,13 @@
 // When requests are given up, and why.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <stdexcept>
-#include <string>
 
 #include "model/retry/retry_on.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/scenario_settings.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
-using ::testing::HasSubstr;
 
 RetrySettings settings_of(const std::string& lines) {
   RetrySettings settings = options_from<RetrySettings>(lines);

@@ -1,21 +1,13 @@
 // Compares median waits with formulas, and checks that they fall with no built-in way to wait.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <set>
-#include <string>
-#include <utility>
 
 #include "model/retry/retry_settings.h"
 #include "model/retry/schedule.h"
 #include "model/retry/strategies.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 BackoffSettings backoff_of(const std::string& settings) {
   RetrySettings retry = options_from<RetrySettings>(settings);

@@ -1,18 +1,13 @@
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
 #include "model/retry/retry_policy.h"
 #include "model/retry/retry_settings.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kStart;
-using test::ScriptedRandom;
 using test::settings_of;
 
 TEST(ProcessSettings, MakeNoPartsByDefault) {

@@ -1,17 +1,9 @@
 #include "model/retry/retry_on.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <set>
-#include <stdexcept>
-#include <string>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 std::set<int> statuses_of(const RetryOn& retry_on) {
   std::set<int> covered;

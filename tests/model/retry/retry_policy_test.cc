@@ -1,26 +1,16 @@
 #include "model/retry/retry_policy.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "model/base/text.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kNormal;
 using test::kNormalU;
 using test::kNormalV;
-using test::ScriptedRandom;
 using test::settings_of;
 
 // A policy and one client of it.

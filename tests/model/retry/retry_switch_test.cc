@@ -1,18 +1,15 @@
-#include <gtest/gtest.h>
-
 #include "model/retry/process_parts.h"
 #include "model/retry/retry_policy.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kOk;
 using test::kStart;
 using test::kTimeout;
-using test::ScriptedRandom;
 using test::settings_of;
 
 class RetrySwitchTest : public ::testing::Test {

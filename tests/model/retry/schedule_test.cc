@@ -1,17 +1,11 @@
 #include "model/retry/schedule.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "model/base/random.h"
 #include "model/retry/strategies.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 std::vector<ScheduledWait> waits_of(const char* strategy, std::size_t count,
                                     std::uint64_t seed = 1) {

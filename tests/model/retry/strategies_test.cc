@@ -1,19 +1,13 @@
 #include "model/retry/strategies.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-
 #include "model/retry/retry_policy.h"
 #include "model/retry/retry_settings.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using ::testing::IsSupersetOf;
 
 struct MiddleRandom final : Random {

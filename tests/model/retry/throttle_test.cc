@@ -1,21 +1,15 @@
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <stdexcept>
-
 #include "model/base/random.h"
 #include "model/retry/gates.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::kOk;
 using test::kStart;
 using test::kThrottled;
-using test::ScriptedRandom;
 using test::settings_of;
 
 // The greatest number below 1: refused only if the probability is 1.

@@ -1,9 +1,6 @@
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "model/retry/strategies.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

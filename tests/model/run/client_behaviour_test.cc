@@ -1,15 +1,11 @@
 #include "model/run/client_behaviour.h"
 
-#include <gtest/gtest.h>
-
 #include "model/run/connections.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
 
 constexpr Duration kThink = 6931471805ns;  // u = 0.5 of a mean of 10 s: ln 2 * 10 s
 

@@ -1,14 +1,8 @@
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <stdexcept>
-
 #include "model/run/connections.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kMade{1h};
 

@@ -1,11 +1,9 @@
 #include "model/run/counts.h"
 
-#include <gtest/gtest.h>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr Counts kCounts{.ok = 40,
                          .errors = 5,

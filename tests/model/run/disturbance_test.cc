@@ -1,18 +1,11 @@
 #include "model/run/disturbance.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string_view>
-#include <vector>
-
 #include "model/base/text.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using ::testing::HasSubstr;
 using Kind = Disturbance::Kind;
 
 TEST(Disturbance, IsReadAsItIsPrinted) {

@@ -1,11 +1,8 @@
-#include <gtest/gtest.h>
-
 #include "model/run/workload.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(Job, WorkersComeOneAfterTheOtherAndTakeTheNextTask) {
   Job job({.tasks = 3, .calls = 2, .workers_start = 5s}, 10);

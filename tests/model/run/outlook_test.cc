@@ -2,28 +2,13 @@
 // with figures computed by hand.
 #include "model/run/outlook.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "model/base/option_list.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::IsSupersetOf;
-using testing::Not;
 
 // A run with these options, in the form of a file. Without others it is frozen for 20 s.
 OutlookInput input_of(const std::string& settings) {

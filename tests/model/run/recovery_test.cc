@@ -1,24 +1,12 @@
 #include "model/run/recovery.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "model/base/random.h"
 #include "model/base/text.h"
 #include "tests/support/facts.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 // A run, as an engine gives it: windows of five seconds and what happens between them. The rates are per second, for
 // a service that is `size` times as large. It is written in words:

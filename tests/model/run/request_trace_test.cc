@@ -1,11 +1,9 @@
 #include "model/run/request_trace.h"
 
-#include <gtest/gtest.h>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kTraceStart{1000s};
 constexpr NextAttempt kRequestOver{};

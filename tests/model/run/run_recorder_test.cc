@@ -1,16 +1,9 @@
 #include "model/run/run_recorder.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 constexpr TimePoint kRunStart{1000s};
 

@@ -1,17 +1,10 @@
 #include "model/run/timeline.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 TimelineOptions with(const char* name, const char* value) {
   TimelineOptions timeline;

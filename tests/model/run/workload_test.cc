@@ -1,19 +1,11 @@
 #include "model/run/workload.h"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-
 #include "model/retry/strategies.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 WorkloadOptions workload_of(std::string_view settings) {
   WorkloadOptions workload;

@@ -1,11 +1,9 @@
 #include "model/service/admission.h"
 
-#include <gtest/gtest.h>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kBeginning{1h};
 

@@ -1,15 +1,9 @@
 #include "model/service/autoscaler.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 constexpr TimePoint kCreated{1h};
 constexpr AutoscaleSettings kTracking{.kind = AutoscaleKind::kTargetTracking};

@@ -1,13 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "model/service/service_options.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(Conditions, ChangeNothingByDefault) {
   const ServiceOptions options = with_conditions({}, {.base_delay = 123ms, .limit = 7, .k = 3});

@@ -1,16 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
 #include "model/service/admission.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using test::ScriptedRandom;
-using ::testing::ThrowsMessage;
 
 TEST(Errors, FailWhoseNumberIsBelowTheShare) {
   const ErrorSettings settings{.share = 0.25};

@@ -1,18 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <stdexcept>
-
 #include "model/service/admission.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
-using ::testing::ThrowsMessage;
 
 // For a kind that draws nothing.
 Duration hint_of(const HintOfferSettings& settings, Duration computed) {

@@ -1,17 +1,9 @@
 #include "model/service/host_life.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <stdexcept>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 
 TEST(Probe, IsReadAsItIsWritten) {
   EXPECT_EQ(parse_probe("none"), Probe());

@@ -1,19 +1,10 @@
 #include "model/service/picker.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <stdexcept>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::Each;
-using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 using Ended = Picker::Ended;

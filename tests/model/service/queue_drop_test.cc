@@ -1,13 +1,8 @@
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
 #include "model/service/queue_rules.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 // The trace of folly's rule: time and wait in milliseconds, and whether the request is dropped.
 TEST(CoDel, DropsAsFollyDoes) {

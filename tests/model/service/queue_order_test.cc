@@ -1,8 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-
 #include "model/service/queue_rules.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

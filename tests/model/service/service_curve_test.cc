@@ -1,14 +1,8 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-
 #include "model/service/service_time.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 const ServiceCurve kArticle(100ms, 30, 1.05, 15);
 

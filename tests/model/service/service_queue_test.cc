@@ -1,14 +1,9 @@
 #include "model/service/service_queue.h"
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kStart{};
 

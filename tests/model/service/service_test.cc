@@ -1,18 +1,9 @@
 #include "model/service/service.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <tuple>
-#include <utility>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kOpening{1h};
 

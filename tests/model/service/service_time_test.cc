@@ -1,18 +1,11 @@
 #include "model/service/service_time.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <stdexcept>
-
 #include "tests/support/refusal.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
-using test::ScriptedRandom;
 
 TEST(ServiceTime, DrawsByItsFormula) {
   ScriptedRandom none{};

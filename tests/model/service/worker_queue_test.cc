@@ -1,22 +1,11 @@
 #include "model/service/worker_queue.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "model/base/text.h"
 #include "tests/support/scripted_random.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint kShift{1h};
 
