@@ -96,14 +96,11 @@ TEST_F(ClientOptionsTest, WarnsOfARunTooShortForAVerdict) {
   EXPECT_FALSE(says(warnings("--duration=26s"), "ends-after-outage"));
 }
 
-TEST_F(ClientOptionsTest, JudgesARunWithADuration) {
-  EXPECT_NO_THROW(check(given({"--expect=success>99%", "--duration=1m"})));
-}
-
 TEST_F(ClientOptionsTest, SetsEach) {
   const ClientOptions& options =
       given({"--url=http://h/", "--duration=1m", "--report-interval=1s", "--json=f",
-             "--server-pid=42", "--outage-at=15s", "--outage-for=20s"});
+             "--server-pid=42", "--outage-at=15s", "--outage-for=20s", "--expect=success>99%",
+             "--dashboard", "--dashboard-port=9000"});
   EXPECT_EQ(options.request.url, "http://h/");
   EXPECT_EQ(options.duration, 60s);
   EXPECT_EQ(options.report_interval, 1s);
@@ -111,6 +108,8 @@ TEST_F(ClientOptionsTest, SetsEach) {
   EXPECT_EQ(options.server_pids, (std::vector<std::size_t>{42}));
   EXPECT_EQ(options.outage_at, 15s);
   EXPECT_EQ(options.outage_for, 20s);
+  EXPECT_TRUE(options.dashboard);
+  EXPECT_EQ(options.dashboard_port, 9000);
   EXPECT_NO_THROW(check(options));
 }
 
@@ -160,12 +159,6 @@ TEST_F(ClientOptionsTest, ThreadsAreForOpenArrivalsOnly) {
   refuses({"--arrivals=closed", "--rate=100"}, "--max-threads has no effect without --arrivals");
   given({"--max-threads=5000", "--rate=100"});
   EXPECT_NO_THROW(check(options_));
-}
-
-TEST_F(ClientOptionsTest, ThePageHasItsPort) {
-  const ClientOptions& options = given({"--dashboard", "--dashboard-port=9000"});
-  EXPECT_TRUE(options.dashboard);
-  EXPECT_EQ(options.dashboard_port, 9000);
 }
 
 TEST_F(ClientOptionsTest, TheServersStatusIsOnThePortAboveIts) {

@@ -88,16 +88,6 @@ TEST(Outage, OfSlownessMultipliesTheTimeOfEachRequest) {
   EXPECT_NEAR(p50(25), 0.1, 0.002);
 }
 
-TEST(Outage, OfErrorsFailsThatShare) {
-  SimulatorOptions options = with(
-      "strategy = none\narrivals = open\nrate = 1000\nlimit = 1000000\noutage = errors:0.3\n"
-      "outage-at = 10s\noutage-for = 100s\nobserve = 20s\n");
-  const RecordedRun failing = run(options);
-  const auto errors = static_cast<double>(failing.result.summary.counts.errors);
-  EXPECT_NEAR(errors, 0.3 * 100'000, 4 * std::sqrt(0.3 * 100'000));
-  EXPECT_EQ(failing.recording.intervals.back().rates.errors, 0);
-}
-
 // A tenth fails by itself, and of the others a half: 55 %; in the fault, of the others a half again: 77.5 %.
 TEST(Outage, OfErrorsAddsToOtherErrors) {
   const RecordedRun failing = run(

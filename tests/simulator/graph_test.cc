@@ -147,26 +147,6 @@ TEST(Chain, OfServicesThatFailByThemselvesNeedsRetriesAtEachHop) {
   EXPECT_NEAR(run_of(hops + "retry-at = bottom\n").summary.counts.success_share(), 0.476770, 0.008);
 }
 
-// The share of requests that find all of n workers busy and no queue (Erlang's formula B).
-double erlang_b(int workers, double load) {
-  double blocked = 1;
-  for (int n = 1; n <= workers; ++n) blocked = load * blocked / (n + load * blocked);
-  return blocked;
-}
-
-TEST(Chain, HeldWorkersAreBusyForTheWholeCall) {
-  const auto refused = [](const std::string& waiting) {
-    const SimulationResult run = run_of(
-        "arrivals = open\nrate = 60\nmax-attempts = 1\ntimeout = 20s\nqueue-length = 0\noutage-for = 0s\n"
-        "observe = 1970s\nchain = a 10xexponential:50ms > b 900x100ms\nwaiting = " +
-        waiting + "\n");
-    return 1 - run.summary.counts.success_share();
-  };
-  EXPECT_NEAR(erlang_b(10, 60 * 0.15), 0.16796, 1e-5);
-  EXPECT_NEAR(refused("hold"), erlang_b(10, 60 * 0.15), 0.006);
-  EXPECT_NEAR(refused("free"), erlang_b(10, 60 * 0.05), 0.0005);
-}
-
 // What 32 workers of 5 ms can do while the service behind them takes 40 ms, or hangs and costs a timeout.
 TEST(Chain, WorkersThatAreHeldLimitWhatAServiceCanDo) {
   const auto done = [](const std::string& settings) {
@@ -190,25 +170,6 @@ TEST(Chain, OfTwoQueuesHasBothTimes) {
   const RequestTimes times = run.summary.latencies.requests();
   EXPECT_NEAR(to_seconds(times.quantile(0.5)->time), 0.4414, 0.02);
   EXPECT_NEAR(to_seconds(times.quantile(0.99)->time), 1.8354, 0.1);
-}
-
-// A service that restarts loses what it has taken, also what waits for the next service, and goes on.
-TEST(Chain, ServicesCanBeFrozenAndRestartedAtAnyPlace) {
-  for (const std::string of : {"a", "b", "c"}) {
-    for (const std::string outage : {"freeze", "drop"}) {
-      const SimulationResult run = run_of(
-          "arrivals = open\nrate = 20\nstrategy = fixed\nfixed-delay = 100ms\nmax-attempts = 2\ntimeout = 1s\n"
-          "observe = 60s\nat = 70s restart\nchain = a 10x5ms > b 10x50ms > c 10x20ms\noutage-of = " +
-          of + "\noutage = " + outage + "\n");
-      const Counts& counts = run.summary.counts;
-      EXPECT_EQ(run.summary.recovery.verdict, Verdict::kRecovered) << of << ' ' << outage;
-      EXPECT_LE(counts.attempts - counts.finished(), 30) << of << ' ' << outage;
-      for (const NodeResult& each : run.summary.graph->nodes) {
-        EXPECT_NEAR(each.end->in_time, 20, 8) << of << ' ' << outage << ' ' << each.name;
-        EXPECT_LT(each.end->calling, 30) << of << ' ' << outage << ' ' << each.name;
-      }
-    }
-  }
 }
 
 GraphInterval window(int t, const std::vector<double>& in_time) {

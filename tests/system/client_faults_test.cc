@@ -47,22 +47,14 @@ class Interrupted : public testing::Test {
   TempDir dir_;
 };
 
-TEST_F(Interrupted, WhileAllIsWell) {
+TEST_F(Interrupted, WhileAllIsWellOrThinking) {
   const ServerUnderTest server({"--base-delay", "5ms"});
-  for (const int number : {SIGINT, SIGTERM}) {
-    ClientUnderTest client(storm(server.url()));
+  for (const auto& [number, think] :
+       {std::pair(SIGINT, "10ms"), {SIGTERM, "10ms"}, {SIGINT, "1000h"}}) {
+    ClientUnderTest client(storm(server.url()) + Arguments{"--lambda", think});
     ASSERT_TRUE(reports());
     expect_ends_well(client, number);
   }
-}
-
-TEST_F(Interrupted, WhileThinking) {
-  const ServerUnderTest server;
-  Arguments arguments = storm(server.url());
-  arguments.insert(arguments.end(), {"--lambda", "1000h"});
-  ClientUnderTest client(arguments);
-  ASSERT_TRUE(reports());
-  expect_ends_well(client, SIGINT);
 }
 
 TEST_F(Interrupted, WhileNobodyAnswersOrConnectingHangsOrTheAnswerDrips) {

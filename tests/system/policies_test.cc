@@ -34,18 +34,6 @@ constexpr const char* kA6 = R"({"methodConfig": [{"name": [{"service": "a.B"}],
   "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}],
   "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})";
 
-TEST(Import, GivesTheRunsOfTheStrategyThatItIs) {
-  const TempDir dir;
-  const Ended imported = passed(RETRYSTORM_STUDIES, {"import", written(dir, "x", kA6)});
-  const std::string ini = written(dir, "policy.ini", imported.out);
-  const Arguments small{"--clients=100", "--limit=5",         "--k=2",
-                        "--seed=3",      "--outage=errors:1", "--quiet"};
-  const Ended ours = passed(RETRYSTORM_SIMULATE, small + Arguments{"--config=" + ini});
-  EXPECT_EQ(ours.out, done(RETRYSTORM_SIMULATE,
-                           small + Arguments{"--strategy=grpc", "--connections=multiplexed"})
-                          .out);
-}
-
 // explorer/page/link.js reads it: the version, then the options.
 TEST(Import, LinksToTheExplorer) {
   const TempDir dir;
@@ -201,46 +189,48 @@ TEST(Check, JudgesTheSuccessInEachDisturbance) {
   const TempDir dir;
   const std::string file =
       written(dir, "once.properties", "resilience4j.retry.instances.a.maxAttempts=1\n");
-  const auto found = [&](const std::string& claim, const char* disturbance) {
-    return cells(done(RETRYSTORM_STUDIES,
-                      {"check", file, "--service=workers", "--arrivals=open", "--rate=100",
-                       "--runs=5", "--json=-", "--expect=success in it" + claim})
-                     .out,
-                 "expectation")
-        .at(disturbance)["finding"];
-  };
-  EXPECT_EQ(found(">30%", "errors 10 %"), "holds");
-  EXPECT_EQ(found(">30%", "errors 50 %"), "holds");
-  EXPECT_EQ(found(">95%", "errors 50 %"), "broken");
+  for (const auto& [claim, of_half] : {std::pair(">30%", "holds"), {">95%", "broken"}}) {
+    auto found = cells(done(RETRYSTORM_STUDIES,
+                            {"check", file, "--service=workers", "--arrivals=open", "--rate=100",
+                             "--runs=5", "--json=-", std::string("--expect=success in it") + claim,
+                             "--outage=freeze", "--outage-for=1s"})
+                           .out,
+                       "expectation");
+    EXPECT_EQ(found["errors 50 %"]["finding"], of_half);
+    if (claim == std::string(">30%")) {
+      EXPECT_EQ(found["errors 10 %"]["finding"], "holds");
+    }
+  }
+}
+
+// gRPC's retries of a request with a deadline of 5 s, in one disturbance for so long.
+nlohmann::json frozen(const std::string& attempts, const std::string& outage_for,
+                      const Arguments& service) {
+  const TempDir dir;
+  const std::string file = written(
+      dir, "grpc.json",
+      R"({"methodConfig": [{"name": [{}], "timeout": "5s", "retryPolicy": {"maxAttempts": )" +
+          attempts + R"(, "initialBackoff": "0.1s", "maxBackoff": "1s",
+    "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
+  const Ended checked =
+      done(RETRYSTORM_STUDIES,
+           Arguments{"check", file, "--service=workers", "--arrivals=open", "--runs=5", "--json=-",
+                     "--expect=down<50%", "--outage=freeze", "--outage-for=" + outage_for} +
+               service);
+  return cells(checked.out).at("frozen for " + outage_for);
 }
 
 // 150/s of 200/s for 60 s: what waits is worked off at 50/s, in 180 s.
 TEST(Check, CountsWhatIsOpen) {
-  const TempDir dir;
-  const std::string file = written(dir, "grpc.json",
-                                   R"({"methodConfig": [{"name": [{}], "timeout": "5s",
-    "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s",
-    "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
-  const Ended checked =
-      done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--arrivals=open", "--rate=150",
-                                "--runs=5", "--json=-", "--expect=down<50%", "--observe=45s"});
-  EXPECT_EQ(cells(checked.out).at("frozen 60 s")["recovering"], 5);
+  EXPECT_EQ(frozen("4", "1m", {"--rate=150", "--observe=45s"})["recovering"], 5);
 }
 
 // Nobody is answered in a freeze, but for those who still wait at its end: 5 s of 10 s with this deadline.
 // However long one observes it.
 TEST(Check, SaysHowManyRequestsOfTheDisturbanceSucceed) {
-  const TempDir dir;
-  const std::string few = written(dir, "few.json",
-                                  R"({"methodConfig": [{"name": [{}], "timeout": "5s",
-    "retryPolicy": {"maxAttempts": 2, "initialBackoff": "0.1s", "maxBackoff": "1s",
-    "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
-  const auto success = [&few](const std::string& observe) {
-    const Ended checked =
-        done(RETRYSTORM_STUDIES,
-             {"check", few, "--service=workers", "--workers=40", "--arrivals=open", "--rate=100",
-              "--runs=5", "--json=-", "--expect=down<50%", "--observe=" + observe});
-    return cells(checked.out).at("frozen 10 s")["success_during"].get<double>();
+  const auto success = [](const std::string& observe) {
+    const Arguments service{"--workers=40", "--rate=100", "--observe=" + observe};
+    return frozen("2", "10s", service)["success_during"].get<double>();
   };
   EXPECT_EQ(success("1m"), success("30s"));
   EXPECT_NEAR(success("30s"), 0.5, 0.25);
@@ -573,7 +563,7 @@ TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   const std::string five = written(dir, "five.json", kFive);
   const auto recommended = [&](const std::string& more) {
     return done(RETRYSTORM_STUDIES,
-                Arguments{"recommend", "--start=" + five, "--quick", "--candidates=30",
+                Arguments{"recommend", "--start=" + five, "--quick", "--candidates=10",
                           "--expect=down<10%", "--expect=success>40%", more} +
                     kSmallService);
   };

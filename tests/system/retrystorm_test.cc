@@ -199,22 +199,6 @@ TEST(RetrystormStrategies, FindsWhatASweepFinds) {
   }
 }
 
-TEST(Retrystorm, LeavesATableToTheRunThatIsWritingIt) {
-  const TempDir dir;
-  for (const char* option : {"--csv", "--markdown"}) {
-    const std::string path = dir.file(option);
-    const OutputFile held(path);
-    for (const auto& [program, arguments] : std::vector<std::pair<const char*, Arguments>>{
-             {RETRYSTORM_STUDIES, {"schedule"}},
-             {RETRYSTORM_STUDIES, with_small({"strategies", "--strategies=none"})},
-             {RETRYSTORM_SIMULATE, with_small({})}}) {
-      const Ended refused = ended(program, arguments + Arguments{option, path});
-      EXPECT_EQ(refused.code, 1);
-      EXPECT_EQ(refused.out, "");
-    }
-  }
-}
-
 TEST(RetrystormJob, FindsWhatSimulateFinds) {
   const TempDir dir;
   const Arguments small{"--tasks=4",       "--calls=60",     "--clients=3",
@@ -295,18 +279,6 @@ TEST(RetrystormSchedule, WritesItsTables) {
   }
 }
 
-// kubernetes/kubernetes#57291: a container dies 10 s after each start.
-TEST(RetrystormSchedule, SaysHowLongUntilTheNthRetry) {
-  const TempDir dir;
-  succeeded(RETRYSTORM_STUDIES,
-            {"schedule", "--growth=exponential", "--backoff-base=10s", "--backoff-cap=5m",
-             "--attempt-takes=10s", "--waits=6", "--csv", dir.file("csv")});
-  EXPECT_THAT(
-      csv_lines(dir.file("csv")),
-      ElementsAre(HasSubstr("elapsed_seconds"), EndsWith(",20.0"), EndsWith(",50.0"),
-                  EndsWith(",100.0"), EndsWith(",190.0"), EndsWith(",360.0"), EndsWith(",670.0")));
-}
-
 TEST(RetrystormSchedule, FollowsAStory) {
   const TempDir dir;
   succeeded(RETRYSTORM_STUDIES,
@@ -384,18 +356,6 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
                                              "--sweep=backlog=5,50", "--csv", swept}));
   EXPECT_EQ(csv_lines(csv), without_kinds_of_errors(swept));
   EXPECT_THAT(read_json_lines(json), SizeIs(5));
-}
-
-// As machines share them: the rows of all cells are those of the map.
-TEST(RetrystormMap, IsTheSameCellByCell) {
-  const TempDir dir;
-  const std::string csv = dir.file("csv"), one = dir.file("one");
-  succeeded(RETRYSTORM_STUDIES, small_map({"--csv", csv}));
-  const auto rows = csv_lines(csv);
-  for (std::size_t cell = 1; cell <= 4; ++cell) {
-    succeeded(RETRYSTORM_STUDIES, small_map({"--csv", one, "--cell", std::to_string(cell)}));
-    EXPECT_THAT(csv_lines(one), ElementsAre(rows[0], rows[cell]));
-  }
 }
 
 // The files of the parts of a study, which machines share.

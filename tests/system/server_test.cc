@@ -257,18 +257,6 @@ TEST(Server, TakesATimeOfErrorsThatItMayHave) {
   EXPECT_THAT(server.err(), Not(HasSubstr("no effect")));
 }
 
-// One worker that takes an hour, and one place in the queue: the third request is refused.
-TEST(Server, TurnsAwayWhomItHasNoPlaceFor) {
-  const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "1h",
-                                "--queue-length", "1", "--report-interval", "50ms"});
-  const Socket served = connect_to(server.port()), waiting = connect_to(server.port());
-  ASSERT_TRUE(eventually([&] {
-    return server.out().find(": busy:    1 of 1, waiting:    1, delay: 3h0m0s\n") !=
-           std::string::npos;
-  })) << server.out();
-  EXPECT_THAT(get(server.port(), kPatience), AllOf(HasStatus(503), HasHeader("Retry-After: 1")));
-}
-
 // One worker that takes 100 ms: the second request waits for the first, and is dropped at its turn.
 TEST(Server, DropsWhoHasWaitedTooLong) {
   const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "100ms",
@@ -280,20 +268,6 @@ TEST(Server, DropsWhoHasWaitedTooLong) {
   ASSERT_TRUE(second.send(request));
   EXPECT_THAT(first.receive(kPatience), HasStatus(200));
   EXPECT_THAT(second.receive(kPatience), HasStatus(503));
-}
-
-TEST(Server, SaysALineASecondInTheOriginalsForm) {
-  const ServerUnderTest server({"--base-delay", "1h", "--report-interval", "50ms"});
-  const Socket parked = connect_to(server.port());
-  ASSERT_TRUE(eventually([&] {
-    return server.out().find("concurrency:    1, last delay: 1h0m0s\n") != std::string::npos;
-  })) << server.out();
-  const std::regex form(
-      R"([A-Z][a-z]{2} [ 123][0-9] \d\d:\d\d:\d\d\.\d{3}: concurrency: [ \d]{3}\d, )"
-      R"(last delay: \S+)");
-  for (const std::string& line : lines(server.out())) {
-    EXPECT_TRUE(std::regex_match(line, form)) << line;
-  }
 }
 
 TEST(Server, WritesJsonLines) {

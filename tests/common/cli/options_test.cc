@@ -101,14 +101,6 @@ TEST_F(OptionsTest, TakesTheConnectionsOfTheStrategysLibrary) {
   EXPECT_EQ(workload_.retry.limit.deadline, 1s);
 }
 
-TEST_F(OptionsTest, KnowsTheOriginalsNames) {
-  ASSERT_EQ(parse({"--exponential-backoff", "--simple-backoff-delay=50ms", "--baseDelay=20ms"}),
-            std::nullopt);
-  EXPECT_EQ(workload_.retry.strategy, "exponential");
-  EXPECT_EQ(workload_.retry.backoff.base, 50ms);
-  EXPECT_EQ(service_.base_delay, 20ms);
-}
-
 // Go's flags have one dash, and so do the article's command lines.
 TEST_F(OptionsTest, TakesLongOptionsWithOneDash) {
   ASSERT_EQ(parse({"-exponential-backoff", "-max-delay", "5s", "-simple-backoff-delay=50ms",
@@ -152,9 +144,6 @@ TEST_F(OptionsTest, RefusesTheSameThingInTwoForms) {
     EXPECT_EQ(parse({"--random=1s"}), std::nullopt);
     EXPECT_EQ(exclusions(), "");
   }
-}
-
-TEST_F(OptionsTest, RefusesTheSameThingInTwoFormsOfAFile) {
   ASSERT_EQ(parse({file("random=1s\njitter=full\n")}), std::nullopt);
   EXPECT_EQ(exclusions(), "--random excludes --jitter: give one of them");
 }
@@ -298,27 +287,15 @@ TEST_F(OptionsTest, HelpAndVersionEndWithSuccess) {
   EXPECT_THAT(said("--version"), StartsWith("retrystorm "));
 }
 
-TEST_F(OptionsTest, ReadsAFile) {
-  ASSERT_EQ(parse({file("strategy=exponential\nclients=12\nlambda=3s\n")}), std::nullopt);
-  EXPECT_EQ(workload_.retry.strategy, "exponential");
-  EXPECT_EQ(workload_.clients, 12);
-  EXPECT_EQ(workload_.think_time, 3s);
-}
-
 TEST_F(OptionsTest, JsonHasTheValuesInForce) {
   ASSERT_EQ(parse({"--lambda=1.5", "--seed=7", "--factor=3", "--exponential-backoff"}),
             std::nullopt);
   const auto json = options_json(app_);
+  EXPECT_EQ(json["strategy"], "exponential");  // not how it was typed
   EXPECT_EQ(json["lambda"], "1.5s");
   EXPECT_EQ(json["seed"], 7);
   EXPECT_EQ(json["backoff_factor"], 3);
   EXPECT_EQ(json["grow_from"], "jittered");  // the strategy's
-}
-
-// The file records which strategy was run, not how it was typed.
-TEST_F(OptionsTest, JsonNamesTheStrategyInForce) {
-  ASSERT_EQ(parse({"--exponential-backoff"}), std::nullopt);
-  EXPECT_EQ(options_json(app_)["strategy"], "exponential");
 }
 
 TEST(CommandLine, QuotesForAShellWhereItMust) {

@@ -214,8 +214,12 @@ TEST(Programs, FullHelpHasEveryOptionByEachName) {
     ProgramOptions all;
     declare(program, all);
     const std::string text = help_of(all.app, "--help-full"), help = unwrapped(text);
+    std::set<std::string> titles;  // two groups of one name would be one heading twice
     for (const std::string& line : test::lines(text)) {
       EXPECT_LE(line.size(), 100) << program.name << line;
+      if (!line.empty() && line[0] != ' ') {
+        EXPECT_TRUE(titles.insert(line).second) << line;
+      }
     }
     for (const CLI::Option* option : options_of(all.app)) {
       if (option->get_group().empty()) continue;  // another form of one that is there

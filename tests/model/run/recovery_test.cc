@@ -461,64 +461,6 @@ class PoissonCounts {
   ClientRandom random_;
 };
 
-// Windows of Poisson counts: a service without any fault.
-class Healthy {
- public:
-  Healthy(double ok_per_window, std::uint64_t seed) : counts_(seed), mean_(ok_per_window) {}
-
-  Recovery watch(int windows) {
-    RecoveryTracker tracker(now_);
-    const auto pass = [&](int count) {
-      for (int i = 0; i < count; ++i) {
-        const std::uint64_t ok = counts_.next(mean_);
-        totals_.ok += ok;
-        totals_.requests += ok;
-        totals_.attempts += ok;
-        now_ += 5s;
-        tracker.close_window(now_, totals_);
-      }
-    };
-    pass(6);
-    tracker.outage_begins(now_, totals_);
-    tracker.outage_ends(now_, totals_);
-    pass(windows);
-    return tracker.recovery();
-  }
-
- private:
-  PoissonCounts counts_;
-  double mean_;
-  TimePoint now_{};
-  Counts totals_;
-};
-
-TEST(RecoveryNoise, HealthyServiceIsRecoveredAtOnce) {
-  // Of 20, 50, 100 and 1,000 clients.
-  for (const double ok : {9.9, 24.75, 49.5, 495.0}) {
-    const int runs = ok > 100 ? 300 : 1000;
-    int recovered = 0, at_once = 0;
-    for (int i = 0; i < runs; ++i) {
-      const Recovery result = Healthy(ok, static_cast<std::uint64_t>(i)).watch(12);
-      recovered += result.verdict == Verdict::kRecovered ? 1 : 0;
-      at_once += result.time_to_recovery == Duration::zero() ? 1 : 0;
-    }
-    EXPECT_GE(recovered, runs * 0.99) << ok;
-    EXPECT_GE(at_once, runs * 0.99) << ok;
-  }
-}
-
-// The more windows there are, the more likely is a low one.
-TEST(RecoveryNoise, HealthyServiceDoesNotRelapseHoweverLongItIsWatched) {
-  constexpr int kWindows = 720;  // an hour
-  for (const double ok : {9.9, 49.5}) {
-    int relapsed = 0;
-    for (std::uint64_t i = 0; i < 200; ++i) {
-      relapsed += Healthy(ok, i).watch(kWindows).verdict == Verdict::kRelapsed ? 1 : 0;
-    }
-    EXPECT_EQ(relapsed, 0) << ok;
-  }
-}
-
 // In how many of a thousand runs of a minute is a queue said to be emptying? Attempts are Poisson counts of 187/s.
 // So are those that are served, where their times vary as much as these, or their number is fixed.
 int emptying(double served_per_s, bool varies) {
