@@ -1,5 +1,6 @@
 #include "model/retry/breaker.h"
 
+#include "model/base/text.h"
 #include "tests/support/refusal.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
@@ -11,204 +12,90 @@ namespace {
 using State = Breaker::State;
 using test::settings_of;
 
-// A breaker, and attempts that take no time.
-class BreakerTest : public ::testing::Test {
- protected:
-  void make(std::string_view settings) {
-    breaker_.emplace(settings_of<BreakerSettings>(settings), now_);
+// What happens to a breaker, in words:
+//
+//   50F  49S       so many attempts fail, succeed, in no time
+//   1T  1N         they are answered with the status 429, 404
+//   3L             they time out after 90 s: they were sent before it opened
+//   9W  1A         they succeed after more than a second, after exactly one
+//   +60s           so much later
+//   9sends         so many attempts are sent; refused: one is not
+//   back           another gate has refused what was sent
+//   closed  open  half   its state
+void expect_story(const std::string& settings, const std::string& story, Duration begin = 0s) {
+  TimePoint now = TimePoint(1h) + begin;
+  Breaker breaker(settings_of<BreakerSettings>(settings), now);
+  std::string until;
+  for (const std::string_view word : split(story, ' ')) {
+    SCOPED_TRACE(settings + (until += std::string(word) + ' '));
+    if (word.front() == '+') {
+      now += parse_duration(word.substr(1));
+      continue;
+    }
+    const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+    const int times = digits == 0 ? 1 : std::stoi(std::string(word.substr(0, digits)));
+    const std::string_view what = word.substr(digits);
+    for (int i = 0; i < times; ++i) {
+      if (what == "sends" || what == "refused") {
+        ScriptedRandom none{};
+        EXPECT_EQ(breaker.ask(now, none).kind,
+                  what == "sends" ? Permission::Kind::kSend : Permission::Kind::kRefused);
+      } else if (what == "back") {
+        breaker.take_back(now);
+      } else if (what == "closed" || what == "open" || what == "half") {
+        EXPECT_EQ(breaker.state(), what == "closed" ? State::kClosed
+                                   : what == "open" ? State::kOpen
+                                                    : State::kHalfOpen);
+      } else {
+        breaker.attempt_ended(now, what == "F"   ? timed_out(0s)
+                                   : what == "T" ? answered(429, std::nullopt, 0s)
+                                   : what == "N" ? answered(404, std::nullopt, 0s)
+                                   : what == "L" ? timed_out(90s)
+                                   : what == "W" ? AttemptResult{.latency = 1s + 1ns}
+                                   : what == "A" ? AttemptResult{.latency = 1s}
+                                                 : AttemptResult());
+      }
+    }
   }
-
-  bool sends() {
-    ScriptedRandom none{};
-    const Permission permission = breaker_->ask(now_, none);
-    EXPECT_NE(permission.kind, Permission::Kind::kWait);
-    return permission.kind == Permission::Kind::kSend;
-  }
-  void end(int times, const AttemptResult& result) {
-    for (int i = 0; i < times; ++i) breaker_->attempt_ended(now_, result);
-  }
-  void fail(int times = 1) { end(times, timed_out(0s)); }
-  void succeed(int times = 1) { end(times, {}); }
-  State state() const { return breaker_->state(); }
-
-  void open_and_half_open() {
-    fail(100);
-    ASSERT_EQ(state(), State::kOpen);
-    now_ += 60s + 1ns;
-    ASSERT_TRUE(sends());
-    ASSERT_EQ(state(), State::kHalfOpen);
-  }
-
-  TimePoint now_{1h};
-  std::optional<Breaker> breaker_;
-};
-
-TEST_F(BreakerTest, OpensAtTheHundredthEndWithHalfOfThemFailed) {
-  make("breaker = resilience4j");
-  fail(50);
-  succeed(49);
-  EXPECT_EQ(state(), State::kClosed);
-  succeed();
-  EXPECT_EQ(state(), State::kOpen) << "though that one was a success";
-  EXPECT_FALSE(sends());
 }
 
-TEST_F(BreakerTest, StaysClosedBelowHalfAndForgetsTheOldestCall) {
-  make("breaker = resilience4j");
-  succeed(51);
-  fail(49);
-  EXPECT_EQ(state(), State::kClosed);
-  fail();
-  EXPECT_EQ(state(), State::kOpen) << "it takes the place of the first success";
+TEST(Breaker, OpensAndClosesByItsRules) {
+  const std::string own = "breaker = resilience4j\n";
+  const std::string half = "100F open +60s +1ns sends half ";
+  const std::string of_time =
+      own +
+      "breaker-window = time\nbreaker-time = 10s\nbreaker-slices = 10\nbreaker-min-calls = 4\n";
+  // At the hundredth end with half of them failed, though that one was a success.
+  expect_story(own, "50F 49S closed 1S open refused");
+  // The last failure takes the place of the first success.
+  expect_story(own, "51S 49F closed 1F open");
+  expect_story(own + "breaker-calls = 4\n", "1T 1N 2S open");
+  // For a minute exactly.
+  expect_story(own, "100F +60s refused +1ns sends");
+  // Ten trials. An end makes no room for another one; then its window is empty.
+  expect_story(own, half + "9sends refused 4F 5S refused 1S closed 99F closed 1F open");
+  expect_story(own, half + "5S 5F open +60s refused");
+  expect_story(own + "breaker-trials = 1\n", half + "refused back sends refused");
+  // Late ends count in its present state.
+  expect_story(own, half + "10L open");
+  // One of ten was not slow.
+  expect_story(own + "breaker-calls = 10\nbreaker-slow-call = 1s\n", "9W 1A closed 10W open");
+  // 3 of 4 in ten seconds of the clock; 1 of 4, as the second of the three has passed.
+  expect_story(of_time, "3F +9299999999ns 2S open", 700ms);
+  expect_story(of_time, "3F +9300ms 3S 1F closed", 700ms);
 }
 
-TEST_F(BreakerTest, CountsEveryKindOfFailure) {
-  make("breaker = resilience4j\nbreaker-calls = 4");
-  end(1, answered(429, std::nullopt, 0s));
-  end(1, answered(404, std::nullopt, 0s));
-  succeed(2);
-  EXPECT_EQ(state(), State::kOpen);
-}
-
-TEST_F(BreakerTest, RefusesForAMinuteExactly) {
-  make("breaker = resilience4j");
-  fail(100);
-  now_ += 60s;
-  EXPECT_FALSE(sends());
-  now_ += 1ns;
-  EXPECT_TRUE(sends());
-}
-
-TEST_F(BreakerTest, LetsTenTrialsThrough) {
-  make("breaker = resilience4j");
-  open_and_half_open();
-  for (int trial = 2; trial <= 10; ++trial) EXPECT_TRUE(sends());
-  EXPECT_FALSE(sends());
-  fail(4);
-  succeed(5);
-  EXPECT_FALSE(sends()) << "an end makes no room for another trial";
-  succeed();
-  EXPECT_EQ(state(), State::kClosed);
-  fail(99);
-  EXPECT_EQ(state(), State::kClosed) << "its window was empty";
-  fail();
-  EXPECT_EQ(state(), State::kOpen);
-}
-
-TEST_F(BreakerTest, OpensAgainWhenHalfTheTrialsFail) {
-  make("breaker = resilience4j");
-  open_and_half_open();
-  succeed(5);
-  fail(5);
-  EXPECT_EQ(state(), State::kOpen);
-  now_ += 60s;
-  EXPECT_FALSE(sends()) << "for another minute";
-}
-
-TEST_F(BreakerTest, TakesBackATrialThatAnotherGateRefused) {
-  make("breaker = resilience4j\nbreaker-trials = 1");
-  open_and_half_open();
-  EXPECT_FALSE(sends());
-  breaker_->take_back(now_);
-  EXPECT_TRUE(sends());
-  EXPECT_FALSE(sends());
-}
-
-TEST_F(BreakerTest, CountsLateEndsInItsPresentState) {
-  make("breaker = resilience4j");
-  open_and_half_open();
-  end(10, timed_out(90s));  // sent before it opened
-  EXPECT_EQ(state(), State::kOpen);
-}
-
-TEST_F(BreakerTest, OpensWhenAllCallsAreSlow) {
-  make("breaker = resilience4j\nbreaker-calls = 10\nbreaker-slow-call = 1s");
-  end(9, {.latency = 1s + 1ns});
-  end(1, {.latency = 1s});
-  EXPECT_EQ(state(), State::kClosed) << "one of ten was not slow";
-  end(10, {.latency = 1s + 1ns});
-  EXPECT_EQ(state(), State::kOpen);
-}
-
-TEST_F(BreakerTest, LooksAtTheLastSecondsOfTheClock) {
-  now_ += 700ms;
-  make(
-      "breaker = resilience4j\nbreaker-window = time\nbreaker-time = 10s\nbreaker-slices = 10\n"
-      "breaker-min-calls = 4");
-  fail(3);
-  now_ = TimePoint(1h) + 10s - 1ns;
-  succeed(2);
-  EXPECT_EQ(state(), State::kOpen) << "3 of 4 in ten seconds";
-
-  now_ = TimePoint(2h) + 700ms;
-  make(
-      "breaker = resilience4j\nbreaker-window = time\nbreaker-time = 10s\nbreaker-slices = 10\n"
-      "breaker-min-calls = 4");
-  fail(3);
-  now_ = TimePoint(2h) + 10s;
-  succeed(3);
-  fail(1);
-  EXPECT_EQ(state(), State::kClosed) << "1 of 4: the second of the three has passed";
-}
-
-// 10 % of at least 100 in 30 s, looked at as one fails; then 5 s, and one trial.
-TEST_F(BreakerTest, CanBePollys) {
-  make("breaker = polly");
-  fail(10);
-  succeed(90);
-  EXPECT_EQ(state(), State::kClosed) << "10 of 100, but the last one was no failure";
-  fail();
-  EXPECT_EQ(state(), State::kOpen);
-  now_ += 5s;
-  EXPECT_FALSE(sends());
-  now_ += 1ns;
-  EXPECT_TRUE(sends());
-  EXPECT_FALSE(sends());
-  succeed();
-  EXPECT_EQ(state(), State::kClosed);
-
-  fail(10);
-  succeed(90);
-  now_ += 30s;
-  fail(99);
-  EXPECT_EQ(state(), State::kClosed) << "the others have been forgotten";
-  fail();
-  EXPECT_EQ(state(), State::kOpen);
-}
-
-TEST_F(BreakerTest, CanBeHystrix) {
-  make("breaker = hystrix");
-  succeed(10);
-  fail(9);
-  EXPECT_EQ(state(), State::kClosed);
-  fail();
-  EXPECT_EQ(state(), State::kOpen);
-}
-
-// More than 5 consecutive failures.
-TEST_F(BreakerTest, CanBeGobreakers) {
-  make("breaker = gobreaker");
-  fail(5);
-  succeed();
-  fail(5);
-  EXPECT_EQ(state(), State::kClosed);
-  fail();
-  EXPECT_EQ(state(), State::kOpen);
-  now_ += 60s;
-  EXPECT_FALSE(sends());
-  now_ += 1ns;
-  EXPECT_TRUE(sends());
-  EXPECT_FALSE(sends());
-  end(3, timed_out(90s));
-  EXPECT_EQ(state(), State::kHalfOpen) << "sent before: it does not count";
-  succeed();
-  EXPECT_EQ(state(), State::kClosed);
-
-  fail(6);
-  now_ += 60s + 1ns;
-  EXPECT_TRUE(sends());
-  fail();
-  EXPECT_EQ(state(), State::kOpen);
+TEST(Breaker, CanBeThatOfALibrary) {
+  // 10 % of at least 100 in 30 s, looked at as one fails; then 5 s, and one trial. Later the first hundred are
+  // forgotten.
+  expect_story("breaker = polly\n",
+               "10F 90S closed 1F open +5s refused +1ns sends refused 1S closed "
+               "10F 90S +30s 99F closed 1F open");
+  expect_story("breaker = hystrix\n", "10S 9F closed 1F open");
+  // More than 5 consecutive failures. What was sent before it opened does not count.
+  expect_story("breaker = gobreaker\n",
+               "5F 1S 5F closed 1F open +60s refused +1ns sends refused 3L half 1S closed "
+               "6F +60s +1ns sends 1F open");
 }
 
 TEST(BreakerSettings, RefuseANumberThatHasNoEffect) {
