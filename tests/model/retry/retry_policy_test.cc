@@ -296,35 +296,5 @@ TEST(EveryStrategy, SaturatesWithoutAnUpperBound) {
   }
 }
 
-// The mean of a wait over many clients, which must be within the bounds.
-double mean_wait(const RetrySettings& options, int failure, Duration least, Duration most) {
-  constexpr int kSeeds = 5000;
-  double sum = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    ClientRandom random(seed, seed % 10);
-    Client client(options, random);
-    client.fail(failure - 1);
-    const Duration wait = client.fail();
-    EXPECT_GE(wait, least);
-    EXPECT_LE(wait, most);
-    sum += to_seconds(wait);
-  }
-  return sum / kSeeds;
-}
-
-// Bounds of some five standard errors.
-TEST(ExponentialBackoff, HasItsMeanOverManySeeds) {
-  EXPECT_NEAR(mean_wait(retry_settings("exponential"), 2, 0s, 1s), 0.271828, 0.002);
-}
-
-TEST(TruncatedBackoff, HasItsMeanAndBoundsOverManySeeds) {
-  EXPECT_NEAR(mean_wait(retry_settings("truncated"), 1, 1s, 2s), 1.5, 0.02);
-  EXPECT_NEAR(mean_wait(retry_settings("truncated"), 4, 8s, 9s), 8.5, 0.02);
-}
-
-TEST(ResponsiveSleeper, HasItsMeanAndBoundsOverManySeeds) {
-  EXPECT_NEAR(mean_wait(retry_settings("responsive"), 2, 525ms, 975ms), 0.75, 0.01);
-}
-
 }  // namespace
 }  // namespace retrystorm

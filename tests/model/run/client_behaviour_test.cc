@@ -57,11 +57,6 @@ TEST_F(ClientBehaviourTest, RetriesErrorsAndTimeoutsAlike) {
   }
 }
 
-TEST_F(ClientBehaviourTest, RetriesForEverByDefault) {
-  const ClientBehaviour behaviour(10s, {});
-  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(after(behaviour, Outcome::kTimedOut, {}).retry);
-}
-
 TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
   const ClientBehaviour behaviour(10s, with_limit("fixed", 2));
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
@@ -75,12 +70,6 @@ TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   EXPECT_TRUE(after(behaviour, Outcome::kError, {0.5}).gave_up.has_value());
-}
-
-TEST_F(ClientBehaviourTest, TruncatedGivesUpAfterSevenRetries) {
-  const ClientBehaviour behaviour(10s, retry_settings("truncated"));
-  for (int i = 0; i < 7; ++i) EXPECT_TRUE(after(behaviour, Outcome::kTimedOut, {0}).retry);
-  EXPECT_EQ(after(behaviour, Outcome::kTimedOut, {0.5}).gave_up, GiveUp::kAttempts);
 }
 
 TEST_F(ClientBehaviourTest, NoneNeverRetries) {
