@@ -1,6 +1,5 @@
-#include "tests/support/test.h"
-
 #include "simulate/program.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -1,7 +1,6 @@
 // Plans for the claim that a share is below a bound: published numbers, and how often they are wrong.
-#include "tests/support/test.h"
-
 #include "study/judged_runs.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

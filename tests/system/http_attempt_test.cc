@@ -1,5 +1,6 @@
 // One attempt of one client, against various servers.
 #include "common/http/http_attempt.h"
+
 #include <sys/resource.h>
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 // How long things take. Uses medians: a single value depends too much on the machine.
-#include "common/http/http_client.h"
 #include "common/http/http_attempt.h"
+#include "common/http/http_client.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 #include "tests/support/test.h"
