@@ -88,9 +88,9 @@ bool Search::extend(std::vector<Settings>& all, std::size_t until) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [this](std::size_t a, std::size_t b) { return dropped_[a] > dropped_[b]; });
-  constexpr std::size_t kFirstLook = 2;
+  constexpr std::size_t kFewRuns = 2;
   for (const std::size_t situation : order) {
-    for (const std::size_t look : {std::min(kFirstLook, until), until}) {
+    for (const std::size_t look : {std::min(kFewRuns, until), until}) {
       if (!trials_.run(all, situation, look)) return false;
       dropped_[situation] +=
           std::erase_if(all, [this](const Settings& each) { return is_doomed(each); });
