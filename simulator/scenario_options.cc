@@ -284,8 +284,7 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options
       .number(
           "capacity-within", scenario.capacity_within,
-          "how well the capacity is known, a share, as retrystorm measure writes it: many runs are tried with so "
-          "much less and more, too, and the answer says the span",
+          "a share: how well the capacity is known; many runs are tried with so much less and more",
           0, 0.5)
       .with_range("0.01", "0.5");
   options

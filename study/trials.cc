@@ -187,6 +187,7 @@ std::vector<Trial> capacity(const AskedRow& asked) {
   return {with(asked, {{"capacity", "0s 0.9"}}, {"if-capacity", {}})};
 }
 
+#ifndef __EMSCRIPTEN__  // the page has no measuring
 // As far as the service was measured, it may have so much less, or more.
 std::vector<Trial> measured(const AskedRow& asked) {
   const double within = asked.options.capacity_within;
@@ -196,6 +197,7 @@ std::vector<Trial> measured(const AskedRow& asked) {
   };
   return {of(1 - within, "if-measured-less"), of(1 + within, "if-measured-more")};
 }
+#endif
 
 // How long a client waits decides from which queue on answers come too late, and how often it tries. Most HTTP clients
 // wait for longer than the experiment's. Of a herd that comes back the last ones wait for as long as the queue takes.
@@ -555,7 +557,9 @@ struct AnswerTrials::Row {
 const AnswerTrials::Row AnswerTrials::kRows[] = {
     {"load", load, true},
     {"capacity", capacity, true},
+#ifndef __EMSCRIPTEN__
     {"measured", measured, true},
+#endif
     {"backlog", backlogs},
     {"outage", outages},
     {"timeout", timeouts},

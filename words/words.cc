@@ -615,6 +615,8 @@ constexpr Row kRows[] = {
     Row{"search-not-calm",
         "Stopped: it does not answer in {time} again, as it did before the search"},
     Row{"within-measured", "{answer} ({low} to {high} with what was not measured)"},
+    Row{"if-measured-less", "the least capacity that the measurement allows"},
+    Row{"if-measured-more", "the most capacity that the measurement allows"},
     Row{"measure-abandoned-unknown",
         "whether it serves requests whose clients have hung up is not known: that decides most after an outage; "
         "ask, or try --abandoned=skip"},
@@ -767,8 +769,6 @@ constexpr Row kRows[] = {
     Row{"if-load", "a tenth more load"},
     Row{"if-load-or-capacity", "a tenth more load, or less capacity"},
     Row{"if-longer", "an outage twice as long"},
-    Row{"if-measured-less", "the least capacity that the measurement allows"},
-    Row{"if-measured-more", "the most capacity that the measurement allows"},
     Row{"if-many-workers", "fewer than you gave it"},
     Row{"if-no-jitter", "waits with jitter"},
     Row{"if-one-less", "one host fewer"},
