@@ -57,7 +57,7 @@ class RunWatch final : public RunObserver {
     const auto failed = attempts - (totals_.back().ok - totals_.front().ok);
     const double share =
         static_cast<double>(failed) / static_cast<double>(std::max<std::uint64_t>(attempts, 1));
-    if (errors_stop(options_) && failed >= kLeastErrors && share > kMostErrors) {
+    if (errors_stop_ && failed >= kLeastErrors && share > kMostErrors) {
       errors_ = Statement{"search-errors", {{"share", ShareOf{share}}}};
     }
     if (health_ != nullptr && ask(*health_).status != 200) unhealthy_ = true;
@@ -73,6 +73,7 @@ class RunWatch final : public RunObserver {
  private:
   const ClientOptions& options_;
   const LoadRequest* const health_;
+  const bool errors_stop_ = errors_stop(options_);
   RunJudge judge_;
   std::deque<Counts> totals_{Counts()};
   std::optional<Statement> errors_;
@@ -87,14 +88,9 @@ class LoadSearch {
         least_(!options_.least.empty()),
         text_(least_ ? options_.least : options_.most),
         style_(style_of(STDOUT_FILENO, options_.look.color)),
-        load_{.request = plan.request, .timeout = options_.workload.timeout} {
+        load_{.request = plan.request, .timeout = options_.workload.timeout},
+        health_(health_request(options_.health_url, options_.request, options_.workload.timeout)) {
     check_consent(plan.request.url, options_.consent);
-    if (!options_.health_url.empty()) {
-      health_ = LoadRequest{.request = make_request({.url = options_.health_url,
-                                                     .cacert = options_.request.cacert,
-                                                     .insecure = options_.request.insecure}),
-                            .timeout = 500ms};
-    }
     any_ = options_.workload;
     declare_options(list_, any_);
     try {
@@ -107,7 +103,7 @@ class LoadSearch {
   }
 
   ExitCode run() {
-    if (const auto time = calm_time()) {
+    if (const auto time = calm_time(load_, wait())) {
       calm_ = *time;
     } else {
       throw std::runtime_error("the service does not answer as it should before the search");
@@ -147,7 +143,7 @@ class LoadSearch {
     nlohmann::ordered_json values = plan_.values;
     const auto number = nlohmann::ordered_json::parse(value, nullptr, false);
     values[underscored(scale_.name)] = number.is_number() ? number : nlohmann::ordered_json(value);
-    TriedValue tried{.value = value};
+    TriedValue tried{.value = value, .judgements = {}};
     std::size_t holds = 0;
     std::optional<Statement> errors;
     while (holds < kAgree && tried.runs - holds < kAgree && !errors) {
@@ -189,31 +185,16 @@ class LoadSearch {
     return std::nullopt;
   }
 
-  // The mean time of a few requests, one after the other. Nothing if one fails.
-  std::optional<Duration> calm_time() const {
-    constexpr int kOften = 3;
-    Duration sum{};
-    for (int i = 0; i < kOften; ++i) {
-      const Answered one = ask(load_);
-      if (!one.ok()) return std::nullopt;
-      sum += one.took;
-    }
-    return sum / kOften;
+  WaitForEnd wait() const {
+    return [this](TimePoint until) { return plan_.signals.wait_until(until); };
   }
 
   // A run must not begin with the queue of the one before.
   bool wait_until_calm() {
-    const TimePoint patience = Clock::now() + 10s + 2 * options_.workload.timeout;
     const Duration calm = std::max<Duration>(scale(calm_, kCalm), calm_ + 5ms);
-    while (Clock::now() < patience) {
-      const auto time = calm_time();
-      if (time && *time <= calm) return true;
-      if (plan_.signals.wait_until(Clock::now() + 100ms)) {
-        stop({"measure-interrupted", {}});
-        return false;
-      }
-    }
-    stop({"search-not-calm", {{"time", calm_}}});
+    if (retrystorm::wait_until_calm(load_, calm, wait())) return true;
+    stop(plan_.signals.wait_until(Clock::now()) ? Statement{"measure-interrupted", {}}
+                                                : Statement{"search-not-calm", {{"time", calm_}}});
     return false;
   }
 
@@ -223,7 +204,7 @@ class LoadSearch {
   const std::string text_;
   const Style style_;
   const LoadRequest load_;
-  std::optional<LoadRequest> health_;
+  const std::optional<LoadRequest> health_;
   WorkloadOptions any_;
   OptionList list_;
   ValueScale scale_;

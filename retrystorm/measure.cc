@@ -97,14 +97,10 @@ void declare(CLI::App& app, MeasureOptions& options) {
 class Measurement {
  public:
   Measurement(const MeasureOptions& options, LoadRequest load, EndSignals& signals)
-      : options_(options), load_(std::move(load)), signals_(signals) {
-    if (!options.health_url.empty()) {
-      health_.emplace(LoadRequest{.request = make_request({.url = options.health_url,
-                                                           .cacert = options.request.cacert,
-                                                           .insecure = options.request.insecure}),
-                                  .timeout = std::min(options.timeout, Duration(500ms))});
-    }
-  }
+      : options_(options),
+        load_(std::move(load)),
+        signals_(signals),
+        health_(health_request(options.health_url, options.request, options.timeout)) {}
 
   MeasuredService run();
 
@@ -122,8 +118,6 @@ class Measurement {
     if (!found_.stopped) found_.stopped = std::move(why);
   }
   bool stopped() const { return found_.stopped || found_.rejects; }
-  // The mean time of a few requests, one after the other.
-  std::optional<Duration> calm_time();
   // Waits until the service answers as it did at first.
   // Returns false if it does not, or at a signal.
   bool wait_until_calm();
@@ -378,30 +372,13 @@ void Measurement::compare_with_the_begin() {
   }
 }
 
-std::optional<Duration> Measurement::calm_time() {
-  Duration sum{};
-  constexpr int kOften = 3;
-  for (int i = 0; i < kOften; ++i) {
-    const Answered one = ask(load_);
-    if (!one.ok() || signals_.wait_until(Clock::now())) return std::nullopt;
-    sum += one.took;
-  }
-  return sum / kOften;
-}
-
 bool Measurement::wait_until_calm() {
   constexpr double kCalm = 1.5;
   const Duration calm = scale(from_seconds(found_.fit->model.time), kCalm);
-  const TimePoint patience = Clock::now() + 10s + 2 * options_.timeout;
-  while (Clock::now() < patience) {
-    if (signals_.wait_until(Clock::now() + kTick)) {
-      stop({"measure-interrupted", {}});
-      return false;
-    }
-    const auto time = calm_time();
-    if (time && *time <= calm) return true;
-  }
-  return false;
+  const bool is_calm = retrystorm::wait_until_calm(
+      load_, calm, [this](TimePoint until) { return signals_.wait_until(until); });
+  if (!is_calm && signals_.wait_until(Clock::now())) stop({"measure-interrupted", {}});
+  return is_calm;
 }
 
 void Measurement::hang_up_on_it() {

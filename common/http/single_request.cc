@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 
@@ -34,6 +36,36 @@ Answered ask(const LoadRequest& load, std::string* why, HttpAnswer* answer) {
   const Answered ended = ask_on(load, connection, false, answer != nullptr ? *answer : own);
   if (why != nullptr) *why = (answer != nullptr ? *answer : own).why;
   return ended;
+}
+
+std::optional<LoadRequest> health_request(const std::string& url, const RequestOptions& request,
+                                          Duration timeout) {
+  constexpr Duration kLongest = std::chrono::milliseconds(500);
+  if (url.empty()) return std::nullopt;
+  return LoadRequest{
+      .request = make_request({.url = url, .cacert = request.cacert, .insecure = request.insecure}),
+      .timeout = std::min(timeout, kLongest)};
+}
+
+std::optional<Duration> calm_time(const LoadRequest& load, const WaitForEnd& wait) {
+  constexpr int kOften = 3;
+  Duration sum{};
+  for (int i = 0; i < kOften; ++i) {
+    const Answered one = ask(load);
+    if (!one.ok() || wait(Clock::now())) return std::nullopt;
+    sum += one.took;
+  }
+  return sum / kOften;
+}
+
+bool wait_until_calm(const LoadRequest& load, Duration calm, const WaitForEnd& wait) {
+  constexpr Duration kTick = std::chrono::milliseconds(100);
+  const TimePoint patience = Clock::now() + std::chrono::seconds(10) + 2 * load.timeout;
+  while (Clock::now() < patience && !wait(Clock::now() + kTick)) {
+    const auto time = calm_time(load, wait);
+    if (time && *time <= calm) return true;
+  }
+  return false;
 }
 
 std::string host_and_port(const Url& url) {

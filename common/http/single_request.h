@@ -1,6 +1,8 @@
 // Single requests to a real service, outside of a run, and the consent without which nobody may load it to its limit.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "common/http/http_client.h"
@@ -36,6 +38,20 @@ Answered ask_on(const LoadRequest& load, Connection& connection, bool keep, Http
 
 // The headers by which the service's people can tell such requests.
 const httplib::Headers& says_what_it_is();
+
+// To the URL that must be answered with 200 while a service is loaded; the TLS of `request`. Nothing without a URL.
+std::optional<LoadRequest> health_request(const std::string& url, const RequestOptions& request,
+                                          Duration timeout);
+
+// Waits until then, and returns true if the program is to end.
+using WaitForEnd = std::function<bool(TimePoint until)>;
+
+// The mean time of a few requests, one after the other. Nothing if one fails, or the program is to end.
+std::optional<Duration> calm_time(const LoadRequest& load, const WaitForEnd& wait);
+
+// Waits until that is `calm` at most, for 10 s and two timeouts. Returns false if it does not become so, or the program is to
+// end.
+bool wait_until_calm(const LoadRequest& load, Duration calm, const WaitForEnd& wait);
 
 // HOST:PORT, as written in the URL.
 std::string host_and_port(const Url& url);

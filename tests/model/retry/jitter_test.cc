@@ -1,4 +1,3 @@
-
 #include "model/retry/backoff.h"
 #include "tests/support/scripted_random.h"
 #include "tests/support/test.h"
@@ -6,8 +5,8 @@
 namespace retrystorm {
 namespace {
 
-using namespace std::chrono_literals;
 using test::ScriptedRandom;
+
 // The supremum of the uniform numbers.
 const double kAlmostOne = std::nextafter(1.0, 0.0);
 
