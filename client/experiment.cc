@@ -124,7 +124,8 @@ void Experiment::run(EndSignals& signals) {
     if (now >= outage_ends_at_) end_outage();
     while (now >= next_action()) carry_out(actions_[actions_done_++]);
     report_commands();
-    if (outage_never_began()) {
+    // On the page another one can be begun.
+    if (dependencies_.dashboard == nullptr && command_failed()) {
       notice("the outage did not begin: the run ends");
       break;
     }
@@ -141,10 +142,8 @@ void Experiment::run(EndSignals& signals) {
   finish();
 }
 
-// On the page another one can be begun.
-bool Experiment::outage_never_began() const {
-  const OutageCommand* const commands = dependencies_.outage_command;
-  return dependencies_.dashboard == nullptr && commands != nullptr && commands->begin_failed();
+bool Experiment::command_failed() const {
+  return dependencies_.outage_command != nullptr && dependencies_.outage_command->begin_failed();
 }
 
 TimePoint Experiment::next_action() const {
@@ -270,7 +269,7 @@ Recovery Experiment::checked(Recovery recovery) const {
   recovery = with_doubts(
       std::move(recovery),
       {.by = made_by(outage_),
-       .begin_failed = commands != nullptr && commands->begin_failed(),
+       .begin_failed = command_failed(),
        .end_failed = commands != nullptr && !recorder_->in_outage() && commands->end_failed()});
   if (recovery.to_watch) recovery.causes.push_back({"watch-longer", {}});
   if (recovery.verdict == Verdict::kCollapsed && !recorder_->outage().empty() && !server_status()) {
@@ -506,7 +505,7 @@ void Experiment::end_outage() {
 
 void Experiment::outage_is_over() {
   const bool announced = outage_.kind == Disturbance::Kind::kFreeze || loses_connections(outage_);
-  if (!announced) std::cerr << "outage over\n";
+  if (!announced && !command_failed()) std::cerr << "outage over\n";
   fleet_->begin_phase();
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
   if (hosts_) hosts_->with([](PickedHosts& hosts, TimePoint) { hosts.outage_ends(); });

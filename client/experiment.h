@@ -82,6 +82,9 @@ class Experiment {
   // as soon as it is clear that no service was ever there.
   void run(EndSignals& signals);
 
+  // Could the outage, or the page's last one, not be begun?
+  bool outage_failed() const { return outage_failed_ || command_failed(); }
+
  private:
   // Sends the page what the JSON Lines file gets, and more.
   class PageReport final : public RunObserver {
@@ -137,7 +140,7 @@ class Experiment {
   std::optional<HeldDown> held_down(const RunInterval& interval);
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
-  bool outage_never_began() const;
+  bool command_failed() const;  // the one that begins the outage
   TimePoint next_action() const;
   TimePoint next_load_step() const {
     return load_steps_.empty() ? TimePoint::max() : saturating_add(start_, load_steps_.front().t);

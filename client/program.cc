@@ -134,27 +134,29 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
     const std::string status = server_status_url(options, requests[i].url, i);
     if (!status.empty()) monitors[i].emplace(resolve_url(status));
   }
+  bool outage_failed = false;
   const auto run_once = [&](const ClientOptions& with, const nlohmann::ordered_json& its_values,
                             std::ostream& out, RunObserver& judge,
                             const std::function<bool()>& ends_early) {
-    Experiment(with, seed, {invocation.command, its_values},
-               {.requests = requests,
-                .json = json,
-                .out = out,
-                .fleet = fleet,
-                .servers = servers,
-                .outage_command = outage_command ? &*outage_command : nullptr,
-                .control = control.empty() ? nullptr : &control,
-                .dashboard = dashboard ? &*dashboard : nullptr,
-                .monitors = monitors,
-                .judge = &judge,
-                .ends_early = ends_early,
-                .restarted_with =
-                    [&invocation](const std::string& strategy) {
-                      return workload_with(invocation.app, strategy);
-                    },
-                .spared_ports = spared_ports})
-        .run(signals);
+    Experiment experiment(with, seed, {invocation.command, its_values},
+                          {.requests = requests,
+                           .json = json,
+                           .out = out,
+                           .fleet = fleet,
+                           .servers = servers,
+                           .outage_command = outage_command ? &*outage_command : nullptr,
+                           .control = control.empty() ? nullptr : &control,
+                           .dashboard = dashboard ? &*dashboard : nullptr,
+                           .monitors = monitors,
+                           .judge = &judge,
+                           .ends_early = ends_early,
+                           .restarted_with =
+                               [&invocation](const std::string& strategy) {
+                                 return workload_with(invocation.app, strategy);
+                               },
+                           .spared_ports = spared_ports});
+    experiment.run(signals);
+    outage_failed |= experiment.outage_failed();
   };
   ExitCode found = kExitHolds;
   if (options.searches()) {
@@ -169,7 +171,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   const bool written = json.finish();
   const int code = streams.finish();
   const bool in_doubt = outage_command && outage_command->in_doubt();
-  const int fault = written && !in_doubt ? code : kExitFault;
+  const int fault = written && !in_doubt && !outage_failed ? code : kExitFault;
   return fault != 0 ? fault : found;
 }
 

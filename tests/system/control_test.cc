@@ -249,8 +249,9 @@ TEST_F(Control, RefusesASecondOutage) {
 TEST_F(Control, OfASecondClientSparesTheOutageOfTheFirst) {
   EXPECT_THAT(post("outage errors:1 for 1h"), HasStatus(200));
   const Ended second =
-      succeeded(RETRYSTORM_CLIENT, telling({"--outage", "errors:1", "--outage-at", "100ms",
-                                            "--outage-for", "200ms", "--duration", "1s"}));
+      ended(RETRYSTORM_CLIENT, telling({"--outage", "errors:1", "--outage-at", "100ms",
+                                        "--outage-for", "200ms", "--duration", "1s"}));
+  EXPECT_EQ(second.code, 1);  // the outage could not begin
   EXPECT_THAT(second.err, HasSubstr("another outage is in force: errors:1"));
   EXPECT_THAT(get(server_.port(), kPatience), HasStatus(503));
 }
@@ -337,7 +338,7 @@ TEST_F(Control, RecordsNoOrderThatDidNotArriveAndLeavesNoneBehind) {
                                   "--outage-for=200ms", "--duration=1500ms"}));
   ASSERT_TRUE(client.says(" clients: "));  // the orders were looked at
   server_.signal(SIGSTOP);
-  EXPECT_EQ(client.exit_code(), 0);
+  EXPECT_EQ(client.exit_code(), 1);  // the outage could not begin
   server_.signal(SIGCONT);
   EXPECT_THAT(post("set limit=55"), HasStatus(200));
   EXPECT_THAT(post("set limit=56"), HasStatus(200));

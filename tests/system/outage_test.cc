@@ -132,7 +132,7 @@ TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
   ASSERT_TRUE(eventually([&] { return std::regex_search(read_file(json_path()), answered); }));
   server_.signal(SIGKILL);
   ASSERT_EQ(server_.exit_code(), 128 + SIGKILL);  // waits, so that the process has ended
-  ASSERT_EQ(client.exit_code(), 0);
+  ASSERT_EQ(client.exit_code(), 1);
   EXPECT_THAT(client.err(), HasSubstr("cannot be signalled"));
   EXPECT_EQ(read_json_lines(json_path()).back()["verdict"], "no outage");
   EXPECT_EQ(read_json_lines(json_path()).back()["reason"], "the outage could not be begun");
@@ -253,7 +253,8 @@ TEST(CommandedOutage, EndsTheRunWhereItDoesNotBegin) {
   arguments.insert(arguments.end(), {"--outage-for", "30s", "--duration", "60s", "--outage-begin",
                                      "exit 3", "--outage-end", "echo told; exit 4"});
   ClientUnderTest client(arguments);
-  ASSERT_EQ(client.exit_code(), 0);
+  ASSERT_EQ(client.exit_code(), 1);
+  EXPECT_THAT(client.err(), testing::Not(HasSubstr("outage over")));
   EXPECT_THAT(client.err(), HasSubstr("exit code 3"));
   EXPECT_THAT(client.err(), HasSubstr("exit code 4"));
   EXPECT_THAT(client.out(), testing::Not(HasSubstr("told")));
