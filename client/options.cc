@@ -216,21 +216,19 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   Contradictions wrong;
   WorkloadOptions workload = options.workload;
   workload.picks_hosts = options.hosts.each_process_picks();
+  workload.reconnects = options.outage_at && loses_connections(options.timeline.outage);
   wrong.attempt([&] { check(workload); });
   wrong.attempt([&] { check(options.hosts); });
   if (options.hosts.many() && options.outage_at &&
       loses_connections(workload, options.timeline.outage)) {
     wrong.add("--url: --outage=reconnect is of connections to one host");
   }
-  UnusedOptions unused = unused_options(workload, typed);
-  unused.merge(unused_options(options.hosts, typed));
+  UnusedOptions unused;
   if (const std::string why = why_load_is_fixed(options.workload); !why.empty()) {
     find_unused_load(unused, options.timeline, why);
   }
   find_unused_disturbances(unused, options.timeline, options.outage_at.has_value());
-  find_unused_of_reconnects(
-      unused, options.workload,
-      options.outage_at ? std::optional(options.timeline.outage) : std::nullopt);
+  find_unused_reconnect(unused, workload);
   if (options.duration) {
     find_unused_after(unused, options.timeline, *options.duration, "--duration");
   }
@@ -239,6 +237,8 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
                    "trace has no effect with --hedge: the attempts of a hedged request are traced "
                    "by simulate only");
   }
+  unused.merge(unused_of_part(workload, typed));
+  unused.merge(unused_of_part(options.hosts, typed));
   wrong.add(unused);
   // A job ends by itself.
   const bool searches = options.searches();

@@ -30,9 +30,7 @@ void declare(CLI::App& app, ExportOptions& options) {
 
 int export_settings(const Invocation&, const ExportOptions& options) {
   check(options.workload.retry);
-  UnusedOptions unused;
-  find_unused(unused, options.hosts);
-  refuse(unused);
+  refuse(unused_of_part(options.hosts));
   print_exported(export_policy(options.workload, *options.format, {}, options.hosts));
   return flush_standard_output() ? kExitHolds : kExitFault;
 }

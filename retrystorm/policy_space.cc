@@ -158,27 +158,18 @@ NamedOptions PolicySpace::options_of(const Settings& settings, const NamedOption
 std::vector<std::pair<std::string, std::string>> PolicySpace::in_full(
     const Settings& settings) const {
   const ListedScenario scenario(scenario_of(options_of(settings, given_)));
-  const UnusedOptions unused = unused_options(scenario.options);
-  const RetrySettings& retry = scenario.options.workload.retry;
-  const std::string_view budget = retry.process.budget.name;
-  const auto has_effect = [&](std::string_view name) {
-    if (unused.contains(std::string(name))) return false;
-    if (name == "backoff-factor") return retry.backoff.growth == Growth::kExponential;
-    if (name == "breaker-failure-share") return retry.process.breaker.on;
-    if (name == "budget-share" || name == "budget-min-concurrency") return budget == "envoy";
-    if (name == "budget-deposit" && budget == "sre") return true;  // its share
-    if (name.starts_with("budget-")) {
-      return budget != "none" && budget != "sre" && budget != "envoy";
-    }
-    return true;
-  };
+  std::vector<std::string> names;
+  for (const auto& [name, values] : kKnobs) names.emplace_back(name);
+  const UnusedOptions unused = unused_options(scenario.options, names);
+  names.insert(names.end(), {"retry-on", "timeout"});
+  // Of this budget people know the share alone, which is its deposit.
+  const bool sre = scenario.options.workload.retry.process.budget.name == "sre";
   std::vector<std::pair<std::string, std::string>> all;
-  const auto add = [&](std::string_view name) {
-    if (has_effect(name)) all.emplace_back(name, scenario.list.find(name)->get());
-  };
-  for (const auto& [name, values] : kKnobs) add(name);
-  add("retry-on");
-  add("timeout");
+  for (const std::string& name : names) {
+    if (unused.contains(name)) continue;
+    if (sre && name.starts_with("budget-") && name != "budget-deposit") continue;
+    all.emplace_back(name, scenario.list.find(name)->get());
+  }
   return all;
 }
 

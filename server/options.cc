@@ -86,8 +86,8 @@ void check_edge(const CalleeSettings& callee, const CallOptions& calls) {
   const WorkloadOptions& caller = callee.edge.caller;
   try {
     check(caller);
-    retrystorm::refuse(unused_options(caller.retry));
-    retrystorm::refuse(unused_options(caller.connections));
+    retrystorm::refuse(unused_of_part(caller.retry));
+    retrystorm::refuse(unused_of_part(caller.connections));
   } catch (const std::invalid_argument& error) {
     refuse(error.what());
   }
@@ -148,12 +148,17 @@ void declare_options(OptionList& options, CallOptions& calls) {
       .separator = ';';
 }
 
-void find_unused(UnusedOptions& unused, const CallOptions& calls, const ServiceOptions& service) {
-  if (calls.plan.empty()) {
-    return find_unused<CallOptions>(unused, calls, {}, "without --calls");
-  }
-  if (service.capacity == Capacity::kWorkers) return;
-  find_unused<CallOptions>(unused, calls, {}, "without --service=workers", {"waiting", "own-work"});
+UnusedOptions unused_calls(CallOptions calls, const ServiceOptions& service) {
+  CallOptions defaults;
+  OptionList in_force, usual;
+  declare_options(in_force, calls);
+  declare_options(usual, defaults);
+  in_force.no_effect({"waiting", "own-work"}, [&service] {
+    return service.capacity == Capacity::kWorkers ? "" : "without --service=workers";
+  });
+  in_force.no_effect_after("calls",
+                           [&calls] { return calls.plan.empty() ? "without --calls" : ""; });
+  return unused_among(in_force, usual, {});
 }
 
 UpstreamSettings make_upstream(const CallOptions& calls) {

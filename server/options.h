@@ -39,8 +39,8 @@ struct CallOptions {
 
 void declare_options(OptionList& options, CallOptions& calls);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const CallOptions& calls, const ServiceOptions& service);
+// The options of calls that were given but have no effect.
+UnusedOptions unused_calls(CallOptions calls, const ServiceOptions& service);
 
 // The callees in the order in which they are named. Throws std::invalid_argument with a readable message if the
 // options contradict each other.

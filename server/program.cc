@@ -126,11 +126,9 @@ void check_command_line(const Invocation&, const ServerOptions& options) {
   Contradictions wrong;
   wrong.attempt([&] { check(options.service); });
   wrong.attempt([&] { make_upstream(options.calls); });
-  UnusedOptions unused;
-  find_unused(unused, options.calls, options.service);
-  wrong.add(unused);
+  wrong.add(unused_calls(options.calls, options.service));
   // With a token, later commands may turn on a feature, and an option unused so far then applies.
-  if (!options.wants_token()) wrong.add(unused_options(options.service));
+  if (!options.wants_token()) wrong.add(unused_of_part(options.service));
   wrong.refuse();
 }
 

@@ -168,7 +168,7 @@ void check(const SimulatorOptions& options, const std::vector<std::string>& type
             options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                        : std::nullopt);
     });
-    wrong.add(unused_options<ScenarioOptions>(options, typed));
+    wrong.add(unused_options(options, typed));
   }
   wrong.refuse();
 }

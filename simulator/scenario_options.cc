@@ -138,40 +138,47 @@ std::vector<Connections> connections_in(const ScenarioOptions& scenario) {
   return kinds.empty() ? std::vector{scenario.workload.connections.kind} : kinds;
 }
 
-// Adds the options of the clients that have no effect on clients of any kind.
-void find_unused_of_clients(UnusedOptions& unused, const ScenarioOptions& scenario) {
-  if (scenario.graph.on()) {
-    const Topology topology = topology_or_none(scenario);
-    if (!topology.empty()) {
-      find_unused_retries(unused, scenario.graph, scenario.workload, topology);
-    }
+// Replaces what is said of the options of the clients by what holds for the clients of a graph, which may be of several
+// kinds.
+void replace_those_of_clients(UnusedOptions& unused, const ScenarioOptions& scenario,
+                              const std::vector<std::string>& named) {
+  if (!scenario.graph.on()) return;
+  UnusedOptions of_clients;
+  const Topology topology = topology_or_none(scenario);
+  if (!topology.empty()) {
+    find_unused_retries(of_clients, scenario.graph, scenario.workload, named, topology);
   }
-  if (scenario.graph.topology.empty()) return find_unused(unused, scenario.workload);
   // Who retries is another matter.
   ScenarioOptions all_retry = scenario;
   all_retry.graph.retry_at = "all";
-  const Topology topology = topology_or_none(all_retry);
-  if (topology.empty() || topology.edges.front().clients.empty()) {
-    return find_unused(unused, scenario.workload);
+  const Topology whole = topology_or_none(all_retry);
+  if (!whole.empty() && !whole.edges.front().clients.empty()) {
+    WorkloadOptions any;
+    OptionList list;
+    declare_options(list, any);
+    for (const Option& each : list.all()) unused.erase(each.name);
+    find_unused(of_clients, scenario.workload, named, whole, scenario.graph.topology);
   }
-  find_unused(unused, scenario.workload, topology, scenario.graph.topology);
+  of_clients.merge(unused);
+  unused = std::move(of_clients);
 }
 
-// Adds the options of the service that have no effect at any time. An outage or an action may turn
-// on the feature that an option belongs to.
-void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& asked) {
-  ScenarioOptions scenario = asked;
-  if (scenario.graph.on()) scenario.service.capacity = Capacity::kWorkers;
-  auto always = unused_options(scenario.service);
+// Leaves out the options of the service that have an effect at some time: an outage or an action may turn on the
+// feature that an option belongs to.
+void leave_out_those_used_later(UnusedOptions& unused, const ScenarioOptions& scenario,
+                                const std::vector<std::string>& named) {
+  const UnusedOptions at_first = unused_of_part(scenario.service, named);
+  if (at_first.empty()) return;
   try {
     for (const Change& change : changes(scenario)) {
-      const auto then = unused_options(change.service);
-      std::erase_if(always, [&then](const auto& each) { return !then.contains(each.first); });
+      const UnusedOptions then = unused_of_part(change.service, named);
+      for (const auto& [name, why] : at_first) {
+        if (!then.contains(name)) unused.erase(name);
+      }
     }
   } catch (const std::invalid_argument&) {
     // The same error is reported when the scenario is made.
   }
-  unused.merge(always);
 }
 
 // Does any answer of the run have a Retry-After? An outage or an action may bring that about.
@@ -186,18 +193,17 @@ const std::string kNoHints =
     "the service turns nothing away (--rate-limit, --shed-above, --queue-length, --queue-drop, "
     "--outage=throttle)";
 
-// Adds the hint that no answer has.
-void find_unused_hint(UnusedOptions& unused, const ScenarioOptions& scenario) {
+// Why no answer has the hint.
+std::string why_no_hints(const ScenarioOptions& scenario) {
   const HintKind kind = scenario.service.hint.kind;
-  if (scenario.graph.on() || (kind != HintKind::kFixed && kind != HintKind::kSpread)) return;
+  if (scenario.graph.on() || (kind != HintKind::kFixed && kind != HintKind::kSpread)) return "";
   try {
-    if (may_send_hints(scenario)) return;
+    if (may_send_hints(scenario)) return "";
   } catch (const std::invalid_argument&) {
-    return;  // the same error is reported when the scenario is made
+    return "";  // the same error is reported when the scenario is made
   }
-  unused.emplace("hint", "hint has no effect: " + kNoHints +
-                             ", and gives no errors of 429 or 503 (--error-share, "
-                             "--outage=errors:SHARE:503)");
+  return ": " + kNoHints +
+         ", and gives no errors of 429 or 503 (--error-share, --outage=errors:SHARE:503)";
 }
 
 // Clients that would wait as they are asked, and are not asked.
@@ -215,9 +221,34 @@ void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
                               {}});
 }
 
-// Adds what is to happen after the run.
-void find_unused_after_end(UnusedOptions& unused, const ScenarioOptions& scenario) {
-  find_unused_after(unused, scenario.timeline, run_length(scenario), "--observe");
+void declare_what_is_unused(OptionList& options, ScenarioOptions& scenario) {
+  const auto any = [&scenario](Connections kind) {
+    const std::vector<Connections> all = connections_in(scenario);
+    return std::find(all.begin(), all.end(), kind) != all.end();
+  };
+  options.no_effect({"server-idle"}, [any] {
+    return any(Connections::kKeepAlive) ? "" : "without --connections=keep-alive";
+  });
+  options.no_effect({"reset-limit"}, [any] {
+    return any(Connections::kMultiplexed) ? "" : "without --connections=multiplexed";
+  });
+  options.no_effect({"max-connections", "accepts"}, [any] {
+    const bool alone = any(Connections::kNew) || any(Connections::kKeepAlive);
+    return alone ? "" : "with --connections=multiplexed";
+  });
+  const auto job = [&scenario] { return scenario.workload.arrivals == Arrivals::kJob; };
+  options.no_effect({"observe"}, [job] { return job() ? "with --arrivals=job" : ""; });
+  options.no_effect({"time-limit"}, [job] { return job() ? "" : "without --arrivals=job"; });
+  options.no_effect({"scale"}, [&plan = scenario.workload.plan, &workload = scenario.workload] {
+    return plan.file && plan.has_times() ? why_load_is_fixed(workload) : "";
+  });
+  options.no_effect({"hint"}, [&scenario] { return why_no_hints(scenario); });
+  options.no_effect({"outage"}, [&scenario] {
+    const auto outage = scenario.outage();
+    const bool happens =
+        outage.length > Duration::zero() && outage.what.kind != Disturbance::Kind::kRestart;
+    return happens ? "" : "with --outage-for=0s";
+  });
 }
 
 }  // namespace
@@ -298,55 +329,34 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
   declare_options(options, scenario.service, Engine::kSimulated);
   declare_options(options, scenario.hosts);
   declare_options(options, scenario.graph);
+  declare_what_is_unused(options, scenario);
 }
 
-void find_unused(UnusedOptions& unused, const ScenarioOptions& asked) {
-  ScenarioOptions scenario = asked;
-  scenario.workload.picks_hosts = scenario.hosts.each_process_picks();
-  find_unused_of_clients(unused, scenario);
-  find_unused(unused, scenario.hosts);
-  find_unused_of_service(unused, scenario);
-  find_unused(unused, scenario.graph, scenario.service);
-  const std::vector<Connections> connections = connections_in(scenario);
-  const auto any = [&connections](Connections kind) {
-    return std::find(connections.begin(), connections.end(), kind) != connections.end();
-  };
-  if (!any(Connections::kKeepAlive) && scenario.service.server_idle != Duration::max()) {
-    unused.emplace("server-idle", "server-idle has no effect without --connections=keep-alive");
+UnusedOptions unused_options(const ScenarioOptions& asked, const std::vector<std::string>& named) {
+  ScenarioOptions scenario = asked, defaults;
+  const bool has_outage = asked.outage_length() > Duration::zero();
+  scenario.workload.picks_hosts = asked.hosts.each_process_picks();
+  scenario.workload.reconnects = has_outage && loses_connections(asked.timeline.outage);
+  if (asked.graph.on()) scenario.service.capacity = Capacity::kWorkers;
+  OptionList in_force, usual;
+  declare_options(in_force, scenario);
+  declare_options(usual, defaults);
+  UnusedOptions by_option = unused_among(in_force, usual, named);
+  replace_those_of_clients(by_option, scenario, named);
+  leave_out_those_used_later(by_option, scenario, named);
+
+  UnusedOptions unused;
+  find_unused(unused, asked.graph, asked.service, named);
+  if (const std::string why = why_load_is_fixed(asked.workload); !why.empty()) {
+    find_unused_load(unused, asked.timeline, why);
   }
-  if (!any(Connections::kMultiplexed) &&
-      scenario.service.reset_limit != ServiceOptions::kUnlimitedResets) {
-    unused.emplace("reset-limit", "reset-limit has no effect without --connections=multiplexed");
+  find_unused_disturbances(unused, asked.timeline, has_outage);
+  find_unused_reconnect(unused, scenario.workload);
+  if (asked.workload.arrivals != Arrivals::kJob) {
+    find_unused_after(unused, asked.timeline, run_length(asked), "--observe");
   }
-  if (!any(Connections::kNew) && !any(Connections::kKeepAlive)) {
-    find_unused<ScenarioOptions>(unused, scenario, {}, "with --connections=multiplexed",
-                                 {"max-connections", "accepts"});
-  }
-  if (scenario.workload.arrivals == Arrivals::kJob) {
-    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
-                                 {"observe"});
-  } else {
-    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=job",
-                                 {"time-limit"});
-  }
-  if (const std::string why = why_load_is_fixed(scenario.workload); !why.empty()) {
-    find_unused_load(unused, scenario.timeline, why);
-  }
-  if (scenario.workload.plan.file && scenario.workload.plan.has_times()) {
-    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(),
-                                 why_load_is_fixed(scenario.workload), {"scale"});
-  }
-  const auto outage = scenario.outage();
-  const bool has_outage = outage.length > Duration::zero();
-  find_unused_hint(unused, scenario);
-  find_unused_disturbances(unused, scenario.timeline, has_outage);
-  find_unused_of_reconnects(unused, scenario.workload,
-                            has_outage ? std::optional(scenario.timeline.outage) : std::nullopt);
-  if (!has_outage || outage.what.kind == Disturbance::Kind::kRestart) {
-    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --outage-for=0s",
-                                 {"outage"});
-  }
-  if (scenario.workload.arrivals != Arrivals::kJob) find_unused_after_end(unused, scenario);
+  unused.merge(by_option);
+  return unused;
 }
 
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {

@@ -51,8 +51,9 @@ struct ScenarioOptions {
 // Declares all options but the trace and the report intervals, which do not affect the run.
 void declare_options(OptionList& options, ScenarioOptions& scenario);
 
-// Adds the options that were given but can have no effect.
-void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario);
+// The options that were given but can have no effect. `named`: those that somebody typed, even with their usual value.
+UnusedOptions unused_options(const ScenarioOptions& scenario,
+                             const std::vector<std::string>& named = {});
 
 // Makes the scenario of one run. It is scaled, and its limit on connections is set.
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed);

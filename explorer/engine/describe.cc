@@ -269,8 +269,7 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
   Bound bound;
   bound.set(good);
   const auto services = bound.topology();
-  UnusedOptions unused;
-  find_unused(unused, bound.scenario);
+  const UnusedOptions unused = unused_options(bound.scenario);
 
   const auto values = bound.values();
   Json defaults = Json::object();

@@ -105,6 +105,21 @@ const Option* OptionList::find(std::string_view name) const {
   return nullptr;
 }
 
+void OptionList::no_effect(std::initializer_list<std::string_view> names,
+                           const std::function<std::string()>& why) {
+  for (const std::string_view name : names) {
+    // The last ones are those of the part that asks.
+    const auto found = std::find_if(options_.rbegin(), options_.rend(),
+                                    [name](const Option& each) { return each.name == name; });
+    if (found == options_.rend()) throw std::logic_error("no option " + std::string(name));
+    found->why_unused.push_back(why);
+  }
+}
+
+void OptionList::no_effect_after(std::string_view name, const std::function<std::string()>& why) {
+  for (auto each = options_.rbegin(); each->name != name; ++each) each->why_unused.push_back(why);
+}
+
 void OptionList::add_renamed(const OptionList& part, std::span<const RenamedOption> names) {
   for (const RenamedOption& each : names) {
     Option& option = options_.emplace_back(*part.find(each.name));
@@ -113,6 +128,18 @@ void OptionList::add_renamed(const OptionList& part, std::span<const RenamedOpti
     option.group = group_;
     option.basic.clear();
     option.second_names.clear();
+    for (auto& why : option.why_unused) {
+      why = [of_part = std::move(why), names] {
+        std::string reason = of_part();
+        for (const RenamedOption& other : names) {
+          const std::string before = "--" + std::string(other.name);
+          const std::size_t at = reason.find(before);
+          if (at != reason.npos)
+            reason.replace(at, before.size(), "--" + std::string(other.renamed));
+        }
+        return reason;
+      };
+    }
   }
 }
 
@@ -124,6 +151,7 @@ void OptionList::add_prefixed(const OptionList& part, std::string_view prefix) {
     if (!option.same_as.empty()) option.same_as.insert(0, prefix);
     option.group = group_;
     option.basic.clear();
+    option.why_unused.clear();  // whoever uses the part asks it
     for (std::string& name : option.second_names) name.insert(0, prefix);
     // The help names other options of the part.
     std::string& help = option.help;
@@ -175,30 +203,37 @@ void OptionList::add_all(const OptionList& others,
   }
 }
 
-std::vector<std::string> some_values(const Option& option) {
-  // Of things at their times others, at other times, say nothing.
-  if (option.separator == ';' && !option.get().empty()) return {};
-  std::vector<std::string> values(option.choices.begin(), option.choices.end());
-  values.insert(values.end(), option.examples.begin(), option.examples.end());
-  if (!option.range.from.empty()) values.insert(values.end(), {option.range.from, option.range.to});
-  values.insert(values.end(), {"1", "2", "0.5", "1s", "2s", "none"});
-  return values;
+UnusedOptions unused_among(const OptionList& in_force, const OptionList& usual,
+                           const std::vector<std::string>& named) {
+  const std::set<std::string> given = given_among(in_force, usual, named);
+  UnusedOptions unused;
+  for (const Option& option : in_force.all()) {
+    if (!given.contains(option.name)) continue;
+    std::string reason;
+    for (const auto& why : option.why_unused) {
+      if (std::string other = why(); !other.empty()) reason = std::move(other);
+    }
+    if (reason.empty()) continue;
+    const bool is_clause = reason.starts_with(':');
+    unused.emplace(option.name, option.name + " has no effect" + (is_clause ? "" : " ") + reason);
+  }
+  return unused;
 }
 
-UnusedOptions renamed(const UnusedOptions& unused, std::span<const RenamedOption> names) {
-  UnusedOptions result;
-  for (const RenamedOption& option : names) {
-    const auto found = unused.find(std::string(option.name));
-    if (found == unused.end()) continue;
-    std::string reason = found->second.substr(option.name.size());
-    for (const RenamedOption& each : names) {
-      const std::string before = "--" + std::string(each.name);
-      const std::size_t at = reason.find(before);
-      if (at != reason.npos) reason.replace(at, before.size(), "--" + std::string(each.renamed));
-    }
-    result.emplace(option.renamed, std::string(option.renamed) + reason);
+std::set<std::string> given_among(const OptionList& in_force, const OptionList& usual,
+                                  const std::vector<std::string>& named) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < in_force.all().size(); ++i) {
+    const Option& option = in_force.all()[i];
+    const std::string value = option.get();
+    if (value == usual.all()[i].get()) continue;
+    names.insert(option.name);
+    if (option.is_preset) usual.set(option.name, value);
   }
-  return result;
+  for (const std::string& name : named) {
+    if (const Option* option = in_force.find(name)) names.insert(option->name);
+  }
+  return names;
 }
 
 void refuse(const UnusedOptions& unused) {

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -90,6 +92,9 @@ struct Option {
   std::function<void(std::string_view)> set{};
   // The current value, in the form that `set` reads.
   std::function<std::string()> get{};
+  bool is_preset = false;  // does it set other options, too?
+  // Why the option has no effect; the last that gives a reason counts.
+  std::vector<std::function<std::string()>> why_unused{};
 };
 
 // The word for "no limit" in a duration, a number or a count.
@@ -141,6 +146,14 @@ class OptionList {
   Option& yes_or_no(std::string_view names, bool& target, std::string help);
   Option& text(std::string_view names, std::string help, std::function<void(std::string_view)> set,
                std::function<std::string()> get);
+
+  // The options of these names have no effect while `why` gives a reason, such as "without --breaker" or ": there is
+  // no bucket". All of them were declared before; of several reasons the one that was added last counts. What `why`
+  // refers to must live as long as the list.
+  void no_effect(std::initializer_list<std::string_view> names,
+                 const std::function<std::string()>& why);
+  // The same of all options that were declared after the one of this name.
+  void no_effect_after(std::string_view name, const std::function<std::string()>& why);
 
   // Declares options of a part for a second use of that part. They are not in the short help, and
   // have no second names. `part` must have all of them.
@@ -235,77 +248,36 @@ Option& OptionList::preset(std::string_view names, Settings& target,
                            std::span<const Settings> presets, std::string help) {
   std::vector<std::string_view> choices;
   for (const Settings& each : presets) choices.push_back(each.name);
-  return one_of(
+  Option& option = one_of(
       names, choices, std::move(help),
       [&target, presets](std::size_t chosen) { target = presets[chosen]; },
       [&target] { return std::string(target.name); });
+  option.is_preset = true;
+  return option;
 }
 
 // Options that were given but have no effect, by name, each with a sentence that gives the reason.
 using UnusedOptions = std::map<std::string, std::string>;
 
-// Adds to `unused` each of these options (all options if `names` is empty) whose value in
-// `in_force` differs from its default. Compares values, so that a printed
-// settings file can be read again.
+// The names of the options of `in_force` that somebody gave: those in `named`, and those whose values differ from the
+// ones in `usual`, a list of the same options, where the same presets are taken. A printed settings file can be read
+// again, because what it repeats is no difference.
+std::set<std::string> given_among(const OptionList& in_force, const OptionList& usual,
+                                  const std::vector<std::string>& named);
+
+// Those of them that have no effect (`OptionList::no_effect`).
+UnusedOptions unused_among(const OptionList& in_force, const OptionList& usual,
+                           const std::vector<std::string>& named);
+
+// The unused options of a part.
 template <typename Settings>
-void find_unused(UnusedOptions& unused, Settings in_force, Settings defaults,
-                 const std::string& why, const std::vector<std::string_view>& names = {}) {
-  OptionList given;
-  OptionList default_list;
-  declare_options(given, in_force);
-  declare_options(default_list, defaults);
-  for (std::size_t i = 0; i < given.all().size(); ++i) {
-    const Option& option = given.all()[i];
-    bool meant = names.empty();
-    for (const auto name : names) meant |= name == option.name;
-    if (meant && option.get() != default_list.all()[i].get()) {
-      unused.emplace(option.name, option.name + " has no effect " + why);
-    }
-  }
+UnusedOptions unused_of_part(Settings settings, const std::vector<std::string>& named = {}) {
+  Settings defaults;
+  OptionList in_force, usual;
+  declare_options(in_force, settings);
+  declare_options(usual, defaults);
+  return unused_among(in_force, usual, named);
 }
-
-// The unused options of a part, found by its own `find_unused`.
-template <typename Settings>
-UnusedOptions unused_options(const Settings& settings) {
-  UnusedOptions unused;
-  find_unused(unused, settings);
-  return unused;
-}
-
-// Values of an option, of which some may be refused.
-std::vector<std::string> some_values(const Option& option);
-
-// The same; and those of `named` that would have no effect with another value either. One that has its
-// default value is not in `unused_options`, although somebody gave it.
-template <typename Settings>
-UnusedOptions unused_options(const Settings& settings, const std::vector<std::string>& named) {
-  UnusedOptions unused = unused_options(settings);
-  Settings same = settings;
-  OptionList in_force;
-  declare_options(in_force, same);
-  for (const std::string& name : named) {
-    const Option* option = in_force.find(name);
-    if (option == nullptr || unused.contains(option->name)) continue;
-    for (const std::string& value : some_values(*option)) {
-      Settings other = settings;
-      OptionList with_other;
-      declare_options(with_other, other);
-      try {
-        with_other.set(option->name, value);
-      } catch (const std::exception&) {
-        continue;
-      }
-      if (with_other.find(option->name)->get() == option->get()) continue;
-      const UnusedOptions then = unused_options(other);
-      if (const auto found = then.find(option->name); found != then.end()) unused.insert(*found);
-      break;
-    }
-  }
-  return unused;
-}
-
-// The unused options of a part in its second use, with the names that they have there.
-UnusedOptions renamed(const UnusedOptions& unused, std::span<const RenamedOption> names);
 
 // Is thrown for options that can have no effect beside the others.
 struct NoEffect : std::invalid_argument {

@@ -109,16 +109,18 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
       {{"before-jitter", CapApplies::kBeforeJitter}, {"after-jitter", CapApplies::kAfterJitter}},
       "whether the cap limits the wait before or after jitter is applied");
   const Jitter& jitter = settings.jitter;
-  options
-      .text(
-          "jitter",
-          "the randomness of each wait, as KIND[:AMOUNT]: none, full, equal, normal:0.1 (or "
-          "0.1), proportional:0.2, shorter:0.1, additive:1s or additive:1%, exponential, decorrelated, polly",
-          [&settings](std::string_view text) { set_jitter(settings, parse_jitter(text)); },
-          [&jitter] { return to_string(jitter); })
-      .with_examples({"none", "full", "equal", "normal:0.1", "proportional:0.2", "additive:1s",
-                      "decorrelated"})
-      .basic = "Retries";
+  Option& randomness =
+      options
+          .text(
+              "jitter",
+              "the randomness of each wait, as KIND[:AMOUNT]: none, full, equal, normal:0.1 (or "
+              "0.1), proportional:0.2, shorter:0.1, additive:1s or additive:1%, exponential, decorrelated, polly",
+              [&settings](std::string_view text) { set_jitter(settings, parse_jitter(text)); },
+              [&jitter] { return to_string(jitter); })
+          .with_examples({"none", "full", "equal", "normal:0.1", "proportional:0.2", "additive:1s",
+                          "decorrelated"});
+  randomness.basic = "Retries";
+  randomness.is_preset = true;
   Option& random = options.text(
       "random", "the same as --jitter=additive:DURATION",
       [&settings](std::string_view text) {
@@ -153,36 +155,28 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
                         "Retry-After; with --grow-from=jittered or --backoff-from=think-time the "
                         "shortest such wait; none = as after any failure")
       .with_range("100ms", "10s");
-}
-
-void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
-                 const BackoffSettings& by_strategy) {
-  BackoffSettings defaults = by_strategy;
-  set_jitter(defaults, settings.jitter);
-  const auto find = [&](const std::string& why, const std::vector<std::string_view>& names) {
-    find_unused<BackoffSettings>(unused, settings, defaults, why, names);
+  options.no_effect({"throttled-base"}, [&settings] {
+    return settings.growth == Growth::kNone ? "with --growth=none" : "";
+  });
+  options.no_effect({"cap-applies"}, [&settings] {
+    return settings.cap == Duration::max() ? "without --backoff-cap" : "";
+  });
+  options.no_effect({"cap-applies", "jitter-first"}, [&jitter] {
+    return jitter.kind == Jitter::Kind::kNone ? "without --jitter" : "";
+  });
+  const auto if_growth = [&jitter](const char* why) {
+    return jitter.is_growth() ? "with --jitter=" + to_string(jitter) + why : std::string();
   };
-  const Jitter& jitter = settings.jitter;
-  const auto find_unless = [&](Growth growth, const std::string& name,
-                               const std::vector<std::string_view>& names) {
-    if (jitter.is_growth()) {
-      find("with --jitter=" + to_string(jitter) + ", which computes the wait itself", names);
-    } else if (settings.growth != growth) {
-      find("without --growth=" + name, names);
-    }
+  options.no_effect({"cap-applies", "jitter-first", "first-at-once", "throttled-base"},
+                    [if_growth] { return if_growth(""); });
+  const auto unless = [&settings, if_growth](Growth growth, const char* name) {
+    if (settings.jitter.is_growth()) return if_growth(", which computes the wait itself");
+    return settings.growth == growth ? std::string() : "without --growth=" + std::string(name);
   };
-  find_unless(Growth::kExponential, "exponential", {"backoff-factor", "grow-from", "backoff-from"});
-  find_unless(Growth::kLinear, "linear", {"backoff-step"});
-  find_unless(Growth::kTable, "table", {"backoff-table"});
-  if (jitter.is_growth()) {
-    find("with --jitter=" + to_string(jitter),
-         {"cap-applies", "jitter-first", "first-at-once", "throttled-base"});
-  } else if (jitter.kind == Jitter::Kind::kNone) {
-    find("without --jitter", {"cap-applies", "jitter-first"});
-  } else if (settings.cap == Duration::max()) {
-    find("without --backoff-cap", {"cap-applies"});
-  }
-  if (settings.growth == Growth::kNone) find("with --growth=none", {"throttled-base"});
+  options.no_effect({"backoff-factor", "grow-from", "backoff-from"},
+                    [unless] { return unless(Growth::kExponential, "exponential"); });
+  options.no_effect({"backoff-step"}, [unless] { return unless(Growth::kLinear, "linear"); });
+  options.no_effect({"backoff-table"}, [unless] { return unless(Growth::kTable, "table"); });
 }
 
 Duration Backoff::grown(RetryState& state, bool throttled) const {
@@ -273,14 +267,9 @@ void declare_options(OptionList& options, HintUseSettings& settings) {
       .duration_or_none("retry-after-max", settings.longest,
                         "how long a Retry-After may be; a longer one counts as this")
       .with_range("1s", "1m");
-}
-
-void find_unused(UnusedOptions& unused, const HintUseSettings& settings,
-                 const HintUseSettings& defaults) {
-  if (settings.use == HintUse::kIgnore) {
-    find_unused<HintUseSettings>(unused, settings, defaults, "with --retry-after=ignore",
-                                 {"retry-after-max"});
-  }
+  options.no_effect({"retry-after-max"}, [&settings] {
+    return settings.use == HintUse::kIgnore ? "with --retry-after=ignore" : "";
+  });
 }
 
 Duration with_hint(const HintUseSettings& settings, Duration wait, std::optional<Duration> hint,
@@ -322,19 +311,11 @@ void declare_options(OptionList& options, PacerSettings& settings) {
   options.number("randomization", settings.randomization,
                  "how far each new pause varies at random, as a share of it", 0, 1);
   options.duration("max-randomization", settings.max_randomization, "how far it varies at most");
-}
-
-void find_unused(UnusedOptions& unused, const PacerSettings& settings,
-                 const PacerSettings& defaults) {
-  if (!settings.on) {
-    find_unused<PacerSettings>(
-        unused, settings, defaults, "without --pacer=yes",
-        {"initial-interval", "max-interval", "up-multiplier", "down-multiplier", "down-threshold",
-         "randomization", "max-randomization"});
-  } else if (settings.randomization == 0) {
-    find_unused<PacerSettings>(unused, settings, defaults, "with --randomization=0",
-                               {"max-randomization"});
-  }
+  options.no_effect({"max-randomization"}, [&settings] {
+    return settings.randomization == 0 ? "with --randomization=0" : "";
+  });
+  options.no_effect_after("pacer",
+                          [&settings] { return settings.on ? "" : "without --pacer=yes"; });
 }
 
 Duration Pacer::step_up(RetryState& state, Random& random) const {

@@ -91,17 +91,14 @@ struct BackoffSettings {
   bool jitter_first = true;                   // is the first wait jittered too?
   bool first_at_once = false;                 // the first retry does not wait
   Duration throttled_base = Duration::max();  // the base after throttling answers; max = `base`
+
+  bool operator==(const BackoffSettings&) const = default;
 };
 
 // A strategy's own --grow-from and --jitter-first were made for its own jitter. So a jitter of another
 // kind also resets these two to the usual values: waits grow from the wait without jitter, and the
 // first wait is jittered too. Options that are set after the jitter override this.
 void declare_options(OptionList& options, BackoffSettings& settings);
-
-// Adds the options that were given but have no effect. `by_strategy`: the strategy's own values. Bases
-// and caps are not checked, because one value is often given to several strategies.
-void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
-                 const BackoffSettings& by_strategy);
 
 // Safe to share between threads.
 class Backoff {
@@ -147,10 +144,6 @@ struct HintUseSettings {
 
 void declare_options(OptionList& options, HintUseSettings& settings);
 
-// Adds the options that were given but have no effect. `defaults`: the strategy's own values.
-void find_unused(UnusedOptions& unused, const HintUseSettings& settings,
-                 const HintUseSettings& defaults);
-
 // The wait before a retry. Draws a random number only if one is needed.
 Duration with_hint(const HintUseSettings& settings, Duration wait, std::optional<Duration> hint,
                    Random& random);
@@ -167,10 +160,6 @@ struct PacerSettings {
 };
 
 void declare_options(OptionList& options, PacerSettings& settings);
-
-// Adds the options that were given but have no effect. `defaults`: the strategy's own values.
-void find_unused(UnusedOptions& unused, const PacerSettings& settings,
-                 const PacerSettings& defaults);
 
 // The AutoSleeper (sakthipriyan/go-utils, sleeper.go; "Responsive exponential backoff in Go",
 // 2022). Each failure lengthens the pause, and every `down_threshold` successes shorten it. The

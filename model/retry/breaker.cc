@@ -78,24 +78,14 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
                            {{"count", LateEnds::kCount}, {"ignore", LateEnds::kIgnore}},
                            "whether a call counts that was sent before the breaker last opened "
                            "or closed");
-}
-
-void find_unused(UnusedOptions& unused, const BreakerSettings& settings) {
-  if (!settings.on) {
-    find_unused<BreakerSettings>(unused, settings, {}, "without --breaker");
-    return;
-  }
-  BreakerSettings defaults;
-  for (const BreakerSettings& each : kBreakers) {
-    if (each.name == settings.name) defaults = each;
-  }
-  if (settings.window == BreakerWindow::kCalls) {
-    find_unused<BreakerSettings>(unused, settings, defaults, "with --breaker-window=calls",
-                                 {"breaker-time", "breaker-slices"});
-  } else {
-    find_unused<BreakerSettings>(unused, settings, defaults, "with --breaker-window=time",
-                                 {"breaker-calls"});
-  }
+  options.no_effect({"breaker-time", "breaker-slices"}, [&settings] {
+    return settings.window == BreakerWindow::kCalls ? "with --breaker-window=calls" : "";
+  });
+  options.no_effect({"breaker-calls"}, [&settings] {
+    return settings.window == BreakerWindow::kTime ? "with --breaker-window=time" : "";
+  });
+  options.no_effect_after("breaker",
+                          [&settings] { return settings.on ? "" : "without --breaker"; });
 }
 
 Breaker::Calls& Breaker::Calls::operator+=(const Calls& other) {

@@ -39,9 +39,6 @@ struct BreakerSettings {
 
 void declare_options(OptionList& options, BreakerSettings& settings);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const BreakerSettings& settings);
-
 // The circuit breaker of resilience4j
 // (resilience4j-circuitbreaker/.../internal/CircuitBreakerStateMachine.java). Those of Polly,
 // Hystrix and gobreaker are special cases of it. All kinds of failure count.

@@ -64,6 +64,14 @@ const BudgetSettings& budget_named(std::string_view name) {
   return kBudgets.front();
 }
 
+std::string why_there_is_no_bucket(const BudgetSettings& settings) {
+  if (settings.ttl == Duration::max()) return "";
+  if (settings.ttl != budget_named(settings.name).ttl) return "with --budget-ttl";
+  const std::string share = settings.name == "sre" ? " (or a share, which is the same)" : "";
+  return "with --retry-budget=" + std::string(settings.name) + share + ", whose tokens count for " +
+         brief_duration(settings.ttl) + " (--budget-ttl): there is no bucket";
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, BudgetSettings& settings) {
@@ -139,39 +147,26 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
                         "then the share; none = of the attempts in flight",
                         std::chrono::milliseconds(1))
       .with_range("1s", "1m");
-}
-
-void find_unused(UnusedOptions& unused, const BudgetSettings& settings) {
-  const BudgetSettings& defaults = budget_named(settings.name);
-  const auto find = [&](const std::string& why, const std::vector<std::string_view>& names) {
-    find_unused<BudgetSettings>(unused, settings, defaults, why, names);
+  options.no_effect({"budget-interval"}, [&settings] {
+    return settings.share == BudgetSettings::kNone ? "without --budget-share" : "";
+  });
+  options.no_effect({"budget-minimum-rate"}, [&settings] {
+    return settings.ttl == Duration::max() ? "without --budget-ttl" : "";
+  });
+  options.no_effect({"budget-tokens"}, [&settings] { return why_there_is_no_bucket(settings); });
+  const auto with = [&settings](BudgetKind kind) {
+    return settings.kind == kind ? "with --retry-budget=" + std::string(settings.name) : "";
   };
-  const std::string with = "with --retry-budget=" + std::string(settings.name);
-  switch (settings.kind) {
-    case BudgetKind::kNone:
-      find("without --retry-budget", {});
-      return;
-    case BudgetKind::kConcurrent:
-      find(with, {"budget-tokens", "budget-cost", "budget-timeout-cost", "budget-throttled-cost",
-                  "budget-failure-cost", "budget-refund", "budget-deposit", "budget-deposit-on",
-                  "budget-threshold", "budget-ttl", "budget-minimum-rate", "budget-request-share"});
-      if (settings.share == BudgetSettings::kNone) {
-        find("without --budget-share", {"budget-interval"});
-      }
-      return;
-    case BudgetKind::kTokens:
-      find(with, {"budget-share", "budget-min-concurrency", "budget-interval"});
-      if (settings.ttl == Duration::max()) {
-        find("without --budget-ttl", {"budget-minimum-rate"});
-      } else {
-        const std::string share = settings.name == "sre" ? " (or a share, which is the same)" : "";
-        find(settings.ttl == defaults.ttl
-                 ? with + share + ", whose tokens count for " + brief_duration(settings.ttl) +
-                       " (--budget-ttl): there is no bucket"
-                 : "with --budget-ttl",
-             {"budget-tokens"});
-      }
-  }
+  options.no_effect(
+      {"budget-tokens", "budget-cost", "budget-timeout-cost", "budget-throttled-cost",
+       "budget-failure-cost", "budget-refund", "budget-deposit", "budget-deposit-on",
+       "budget-threshold", "budget-ttl", "budget-minimum-rate", "budget-request-share"},
+      [with] { return with(BudgetKind::kConcurrent); });
+  options.no_effect({"budget-share", "budget-min-concurrency", "budget-interval"},
+                    [with] { return with(BudgetKind::kTokens); });
+  options.no_effect_after("retry-budget", [&settings] {
+    return settings.kind == BudgetKind::kNone ? "without --retry-budget" : "";
+  });
 }
 
 void check(const BudgetSettings& settings) {

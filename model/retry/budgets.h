@@ -56,9 +56,6 @@ struct BudgetSettings {
 
 void declare_options(OptionList& options, BudgetSettings& settings);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const BudgetSettings& settings);
-
 // Throws std::invalid_argument with a readable message when settings contradict each other.
 void check(const BudgetSettings& settings);
 

@@ -42,10 +42,8 @@ void declare_options(OptionList& options, ThrottleSettings& settings) {
       "throttle-counts", settings.counts,
       {{"asked", ThrottleCounts::kAsked}, {"answered", ThrottleCounts::kAnswered}},
       "when an attempt is counted: when it is asked for, or when it is answered or refused");
-}
-
-void find_unused(UnusedOptions& unused, const ThrottleSettings& settings) {
-  if (!settings.on) find_unused<ThrottleSettings>(unused, settings, {}, "without --throttle");
+  options.no_effect_after("throttle",
+                          [&settings] { return settings.on ? "" : "without --throttle"; });
 }
 
 Throttle::Counts& Throttle::Counts::operator+=(const Counts& other) {
@@ -142,12 +140,10 @@ void declare_options(OptionList& options, ConcurrencyLimitSettings& settings) {
                  "aimd: the factor by which each dropped attempt lowers the limit", 0, 1);
   options.duration_or_none("limit-slow", settings.slow,
                            "aimd: how long an attempt may take before it counts as dropped");
-}
-
-void find_unused(UnusedOptions& unused, const ConcurrencyLimitSettings& settings) {
-  if (settings.kind == ConcurrencyLimitSettings::Kind::kAimd) return;
-  find_unused<ConcurrencyLimitSettings>(unused, settings, {}, "without --concurrency-limit=aimd",
-                                        {"limit-min", "limit-max", "limit-decrease", "limit-slow"});
+  options.no_effect({"limit-min", "limit-max", "limit-decrease", "limit-slow"}, [&settings] {
+    const bool aimd = settings.kind == ConcurrencyLimitSettings::Kind::kAimd;
+    return aimd ? "" : "without --concurrency-limit=aimd";
+  });
 }
 
 void check(const ConcurrencyLimitSettings& settings) {
@@ -246,13 +242,10 @@ void declare_options(OptionList& options, ClientRateSettings& settings) {
                  "the weight of the last half second in the measured rate", 0, 1);
   options.number("rate-min", settings.least, "how many attempts a second are always allowed", 0.001,
                  1e6, "attempts/s");
-}
-
-void find_unused(UnusedOptions& unused, const ClientRateSettings& settings) {
-  if (settings.kind != ClientRateSettings::Kind::kAwsAdaptive) {
-    find_unused<ClientRateSettings>(unused, settings, {}, "without --client-rate=aws-adaptive",
-                                    {"rate-decrease", "rate-scale", "rate-smoothing", "rate-min"});
-  }
+  options.no_effect({"rate-decrease", "rate-scale", "rate-smoothing", "rate-min"}, [&settings] {
+    const bool adapts = settings.kind == ClientRateSettings::Kind::kAwsAdaptive;
+    return adapts ? "" : "without --client-rate=aws-adaptive";
+  });
 }
 
 double rate_of_each(double limit, std::size_t processes) {

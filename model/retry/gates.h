@@ -33,9 +33,6 @@ struct ThrottleSettings {
 
 void declare_options(OptionList& options, ThrottleSettings& settings);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const ThrottleSettings& settings);
-
 // Refuses an attempt with probability max(0, (requests - K * accepts) / (requests + padding)). Both
 // are counted over the window. Attempts are counted, not requests: each attempt asks again. An
 // application error is an accepted request. Sources: Site Reliability Engineering, ch. 21, and
@@ -80,9 +77,6 @@ struct ConcurrencyLimitSettings {
 
 void declare_options(OptionList& options, ConcurrencyLimitSettings& settings);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const ConcurrencyLimitSettings& settings);
-
 // Throws std::invalid_argument with a readable message when the settings contradict each other.
 void check(const ConcurrencyLimitSettings& settings);
 
@@ -125,9 +119,6 @@ struct ClientRateSettings {
 };
 
 void declare_options(OptionList& options, ClientRateSettings& settings);
-
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const ClientRateSettings& settings);
 
 // The --client-rate with which so many processes together send at most `limit` attempts a second, in
 // thousandths; 0: less than the option takes.

@@ -60,17 +60,12 @@ void declare_options(OptionList& options, HedgeSettings& settings) {
       "hedge-on", settings.on, {{"delay", HedgeOn::kDelay}, {"timeout", HedgeOn::kTimeout}},
       "whether a hedge is sent after the delay, or when an attempt times out, which is then not cancelled: the "
       "retry goes beside it (Envoy's hedge_on_per_try_timeout)");
-}
-
-void find_unused(UnusedOptions& unused, const HedgeSettings& settings,
-                 const HedgeSettings& defaults) {
-  if (settings.on == HedgeOn::kTimeout) {
-    find_unused<HedgeSettings>(unused, settings, defaults, "with --hedge-on=timeout",
-                               {"hedge", "hedge-max", "hedge-budget"});
-  } else if (!settings.any()) {
-    find_unused<HedgeSettings>(unused, settings, defaults, "without --hedge",
-                               {"hedge-max", "hedge-cancel", "hedge-budget"});
-  }
+  options.no_effect({"hedge", "hedge-max", "hedge-budget"}, [&settings] {
+    return settings.on == HedgeOn::kTimeout ? "with --hedge-on=timeout" : "";
+  });
+  options.no_effect({"hedge-max", "hedge-cancel", "hedge-budget"}, [&settings] {
+    return settings.on == HedgeOn::kTimeout || settings.any() ? "" : "without --hedge";
+  });
 }
 
 HedgeProcess::HedgeProcess(const HedgeSettings& settings, TimePoint now)

@@ -47,10 +47,6 @@ struct HedgeSettings {
 
 void declare_options(OptionList& options, HedgeSettings& settings);
 
-// Adds the options that were given but have no effect. `defaults`: the strategy's own values.
-void find_unused(UnusedOptions& unused, const HedgeSettings& settings,
-                 const HedgeSettings& defaults);
-
 // What the clients of a process share for their hedges: the history of latencies, and the budget.
 // Finagle's BackupRequestFilter: a history of 30 s, read every 3 s, and its percentile counts as 1 ms
 // at least. Not thread-safe.

@@ -9,11 +9,8 @@ void declare_options(OptionList& options, RetrySwitchSettings& settings) {
   options.duration("switch-after", settings.after,
                    "how long more must fail before retries are off, and less before they are on",
                    std::chrono::seconds(1));
-}
-
-void find_unused(UnusedOptions& unused, const RetrySwitchSettings& settings) {
-  if (settings.on()) return;
-  find_unused<RetrySwitchSettings>(unused, settings, {}, "without --retry-switch");
+  options.no_effect({"switch-after"},
+                    [&settings] { return settings.on() ? "" : "without --retry-switch"; });
 }
 
 void RetrySwitch::attempt_ended(TimePoint now, bool failed) {

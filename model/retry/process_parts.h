@@ -30,9 +30,6 @@ struct RetrySwitchSettings {
 
 void declare_options(OptionList& options, RetrySwitchSettings& settings);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const RetrySwitchSettings& settings);
-
 // Retries are off once more than this share of the attempts has failed in each second for `after`, and on again
 // once that was so in no second for as long. A second in which no attempt ended changes nothing.
 // Source: RetryGuard (arXiv 2511.23278), algorithm 1. Simpler here: each process decides by what it

@@ -178,6 +178,8 @@ void declare_options(OptionList& options, LimitSettings& settings) {
       {{"before-wait", DeadlineCheck::kBeforeWait}, {"at-end", DeadlineCheck::kAtEnd}},
       "whether a request whose next wait would end after its deadline is given up before that "
       "wait or at the deadline");
+  options.no_effect({"deadline-check"},
+                    [&settings] { return settings.has_deadline() ? "" : "without --deadline"; });
   RetryOn& retry_on = settings.retry_on;
   options
       .text(
@@ -188,12 +190,6 @@ void declare_options(OptionList& options, LimitSettings& settings) {
           [&retry_on](std::string_view text) { retry_on = parse_retry_on(text); },
           [&retry_on] { return to_string(retry_on); })
       .with_examples({"408+429+5xx-501+transport+timeout", "429+503+transport", "transport"});
-}
-
-void find_unused(UnusedOptions& unused, const LimitSettings& settings,
-                 const LimitSettings& defaults) {
-  if (settings.has_deadline()) return;
-  find_unused<LimitSettings>(unused, settings, defaults, "without --deadline", {"deadline-check"});
 }
 
 }  // namespace retrystorm

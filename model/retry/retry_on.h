@@ -56,7 +56,4 @@ struct LimitSettings {
 
 void declare_options(OptionList& options, LimitSettings& settings);
 
-void find_unused(UnusedOptions& unused, const LimitSettings& settings,
-                 const LimitSettings& defaults);
-
 }  // namespace retrystorm

@@ -27,15 +27,6 @@ void declare_options(OptionList& options, ProcessSettings& settings) {
   declare_options(options, settings.retry_switch);
 }
 
-void find_unused(UnusedOptions& unused, const ProcessSettings& settings) {
-  find_unused(unused, settings.budget);
-  find_unused(unused, settings.breaker);
-  find_unused(unused, settings.throttle);
-  find_unused(unused, settings.concurrency_limit);
-  find_unused(unused, settings.client_rate);
-  find_unused(unused, settings.retry_switch);
-}
-
 void check(const ProcessSettings& settings) {
   check(settings.budget);
   check(settings.concurrency_limit);
@@ -71,6 +62,12 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
       {{"give-up", WhenRefused::kGiveUp}, {"back-off", WhenRefused::kBackOff}},
       "when a gate (such as the breaker) refuses an attempt: whether the request fails at once or "
       "backs off; when the budget or the switch refuses a retry: whether it waits before it fails");
+  options.no_effect({"when-refused"}, [&settings] {
+    return settings.process.any()
+               ? ""
+               : "without a gate or a budget (--breaker, --throttle, --concurrency-limit, "
+                 "--client-rate, --retry-switch, --retry-budget)";
+  });
 }
 
 }  // namespace
@@ -82,29 +79,13 @@ void declare_options(OptionList& options, RetrySettings& settings) {
       [&settings](std::string_view name) { settings = retry_settings(name); },
       [&settings] { return settings.strategy; });
   strategy.kind = Option::Kind::kChoice;
+  strategy.is_preset = true;
   strategy.basic = "Retries";
   declare_parts(options, settings);
 }
 
 void check(const RetrySettings& settings) {
   check(settings.process);
-}
-
-void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
-  const RetrySettings defaults = retry_settings(settings.strategy);
-  find_unused(unused, settings.limit, defaults.limit);
-  find_unused(unused, settings.backoff, defaults.backoff);
-  find_unused(unused, settings.hint, defaults.hint);
-  find_unused(unused, settings.hedge, defaults.hedge);
-  find_unused(unused, settings.pacer, defaults.pacer);
-  find_unused(unused, settings.process);
-  if (!settings.process.any()) {
-    find_unused<RetrySettings>(
-        unused, settings, defaults,
-        "without a gate or a budget (--breaker, --throttle, --concurrency-limit, --client-rate, "
-        "--retry-switch, --retry-budget)",
-        {"when-refused"});
-  }
 }
 
 RetrySettings retry_settings(std::string_view strategy) {

@@ -32,9 +32,6 @@ struct ProcessSettings {
 
 void declare_options(OptionList& options, ProcessSettings& settings);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const ProcessSettings& settings);
-
 // Throws std::invalid_argument with a readable message when settings contradict each other.
 void check(const ProcessSettings& settings);
 
@@ -68,10 +65,6 @@ void declare_options(OptionList& options, RetrySettings& settings);
 
 // Throws std::invalid_argument with a readable message when settings contradict each other.
 void check(const RetrySettings& settings);
-
-// Adds the options, except the strategy, that were given but have no effect. Those of the shared
-// parts of a process are refused by `check`.
-void find_unused(UnusedOptions& unused, const RetrySettings& settings);
 
 // The settings of a named strategy (see strategies.h). Throws std::invalid_argument with a readable
 // message when there is none of that name.

@@ -14,7 +14,7 @@ int main() {
   for (const NamedStrategy& each : named_strategies()) {
     std::string wrong;
     try {
-      refuse(unused_options(retry_settings(each.name)));
+      refuse(unused_of_part(retry_settings(each.name)));
       library_way(each.name);
       if (each.summary.empty() || each.source.empty() || each.date.empty()) {
         wrong = "its head must be a summary, '# Source: ...' and '# Date: ...'";

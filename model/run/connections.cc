@@ -68,23 +68,27 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
       "retry-lost", settings.retry_lost,
       "kept: whether a process sends an attempt again at once, without asking the retry "
       "policy, when the server closes its kept connection before it answers");
-}
-
-void find_unused(UnusedOptions& unused, const ConnectionSettings& settings) {
-  using Names = std::vector<std::string_view>;
-  const auto add = [&](bool are_unused, const char* why, const Names& names) {
-    if (are_unused) find_unused<ConnectionSettings>(unused, settings, {}, why, names);
-  };
-  const Names of_keep_alive = {"pool-max-idle", "pool-idle", "pool-order"};
-  const bool multiplexed = settings.multiplexed(), keeps = settings.kept() && !multiplexed;
-  const bool bounded = settings.pool_size != ConnectionSettings::kUnbounded;
-  add(!multiplexed, "without --connections=multiplexed", {"streams"});
-  add(!settings.kept(), "without --connections=keep-alive", of_keep_alive);
-  add(!settings.kept(), "without --connections=keep-alive or multiplexed", {});
-  add(multiplexed, "with --connections=multiplexed", of_keep_alive);
-  add(keeps && !bounded, "without --pool-size", {"pool-wait", "pool-wait-counts"});
-  add(keeps && bounded && settings.pool_max_idle >= settings.pool_size,
-      "with a --pool-size that is no greater", {"pool-max-idle"});
+  options.no_effect({"pool-wait", "pool-wait-counts"}, [&settings] {
+    const bool bounded =
+        settings.multiplexed() || settings.pool_size != ConnectionSettings::kUnbounded;
+    return bounded ? "" : "without --pool-size";
+  });
+  options.no_effect({"pool-max-idle"}, [&settings] {
+    const bool all = settings.pool_size != ConnectionSettings::kUnbounded &&
+                     settings.pool_max_idle >= settings.pool_size;
+    return all ? "with a --pool-size that is no greater" : "";
+  });
+  options.no_effect_after("connections", [&settings] {
+    return settings.kept() ? "" : "without --connections=keep-alive or multiplexed";
+  });
+  options.no_effect({"pool-max-idle", "pool-idle", "pool-order"}, [&settings] {
+    return settings.multiplexed() ? "with --connections=multiplexed"
+           : settings.kept()      ? ""
+                                  : "without --connections=keep-alive";
+  });
+  options.no_effect({"streams"}, [&settings] {
+    return settings.multiplexed() ? "" : "without --connections=multiplexed";
+  });
 }
 
 void check(const ConnectionSettings& settings, Duration timeout) {
@@ -125,12 +129,6 @@ void declare_options(OptionList& options, ReconnectSettings& settings) {
                 "what it costs the service that a client connects: so many requests, one after the "
                 "other",
                 1, 1000, "requests");
-}
-
-void find_unused(UnusedOptions& unused, const ReconnectSettings& settings) {
-  UnusedOptions waits;
-  find_unused(waits, settings.backoff, ReconnectSettings().backoff);
-  unused.merge(renamed(waits, kWaits));
 }
 
 }  // namespace retrystorm

@@ -74,9 +74,6 @@ inline constexpr std::string_view kLibraryWay = "library";
 void declare_options(OptionList& options, ConnectionSettings& settings,
                      std::function<void()> take_library = {});
 
-// Adds the options that were given but can have no effect.
-void find_unused(UnusedOptions& unused, const ConnectionSettings& settings);
-
 // Throws std::invalid_argument with a readable message if an attempt would time out before its wait
 // in line can end.
 void check(const ConnectionSettings& settings, Duration timeout);
@@ -98,9 +95,6 @@ void declare_options(OptionList& options, ReconnectSettings& settings);
 constexpr std::uint64_t stream_of_connects(std::size_t clients, std::uint64_t client) {
   return clients + client;
 }
-
-// Adds the options that were given but have no effect where clients reconnect.
-void find_unused(UnusedOptions& unused, const ReconnectSettings& settings);
 
 // How far the clients have come back. Times are since they lost their connections.
 struct ReconnectResult {

@@ -528,9 +528,8 @@ Outlook look_ahead(const OutlookInput& asked) {
 
   Outlook::Retries& retries = outlook.retries;
   retries.waits = first_waits(retry);
-  UnusedOptions changed;
-  find_unused<BackoffSettings>(changed, retry.backoff, RetrySettings().backoff, "");
-  retries.usual_waits = retry.limit.max_retries > 0 && !retry.pacer.on && changed.empty();
+  retries.usual_waits =
+      retry.limit.max_retries > 0 && !retry.pacer.on && retry.backoff == RetrySettings().backoff;
   retries.may_err = may_err(input);
   retries.turns_away = input.service && turns_away(*input.service);
   const Storm storm(input, outlook, retries.waits);

@@ -25,13 +25,8 @@ void warn_of_herd(Outlook& outlook) {
                     {"enough", herd.all_room}}});
   }
   // Options of the waits between the attempts of a request do not change those of reconnects.
-  const auto changed = [](const BackoffSettings& some, const BackoffSettings& usual) {
-    UnusedOptions different;
-    find_unused<BackoffSettings>(different, some, usual, "");
-    return !different.empty();
-  };
-  if (!changed(workload.reconnect.backoff, ReconnectSettings().backoff) &&
-      changed(workload.retry.backoff, RetrySettings().backoff)) {
+  if (workload.reconnect.backoff == ReconnectSettings().backoff &&
+      workload.retry.backoff != RetrySettings().backoff) {
     all.push_back({"reconnect-waits", {{"base", workload.reconnect.backoff.base}}});
   }
 }

@@ -48,14 +48,28 @@ namespace {
 
 constexpr std::size_t kClientsPerProcess = 100;
 
-// Why an option has no effect.
-std::string with_plan(const ArrivalPlan& plan) {
-  return "with --arrivals=" + plan.text;
-}
-
 // Rounded up.
 std::size_t divided(std::size_t count, std::size_t by) {
   return (count + by - 1) / by;
+}
+
+// Why it changes nothing how the clients are split into processes.
+std::string why_processes_are_unused(const WorkloadOptions& workload) {
+  const bool open = workload.arrivals == Arrivals::kOpen;
+  if (!workload.processes && workload.clients_per_process && open) {
+    return "with --arrivals=open, give --processes";
+  }
+  WorkloadOptions usual = workload;
+  usual.processes.reset();
+  usual.clients_per_process.reset();
+  // Clients that share nothing may as well be a process each.
+  const bool each_alone = !open && process_count(workload) == workload.clients;
+  if (each_alone || sharing_processes(workload) != 0 ||
+      process_count(workload) == process_count(usual)) {
+    return "";
+  }
+  return "without a retry budget, a gate or kept connections that clients could share: leave it out, "
+         "or give --retry-budget, --hedge-budget or --connections=keep-alive";
 }
 
 void declare_processes(OptionList& options, WorkloadOptions& workload) {
@@ -96,31 +110,8 @@ void declare_processes(OptionList& options, WorkloadOptions& workload) {
   clients.least = 1;
   clients.most = kMostClients;
   clients.same_as = "processes";
-}
-
-void find_unused_processes(UnusedOptions& unused, const WorkloadOptions& workload) {
-  const std::string name = workload.processes ? "processes" : "clients-per-process";
-  if (!workload.processes && workload.clients_per_process && workload.arrivals == Arrivals::kOpen) {
-    unused.emplace(name, name + " has no effect with --arrivals=open, give --processes");
-  }
-  WorkloadOptions defaults = workload;
-  defaults.processes.reset();
-  defaults.clients_per_process.reset();
-  // Clients that share nothing may as well be a process each.
-  const bool each_alone =
-      workload.arrivals != Arrivals::kOpen && process_count(workload) == workload.clients;
-  if (!each_alone && sharing_processes(workload) == 0 &&
-      process_count(workload) != process_count(defaults)) {
-    // Both, because each of them shows the value of the other one too.
-    for (const char* form : {"processes", "clients-per-process"}) {
-      unused.emplace(
-          form,
-          name +
-              " has no effect without a retry budget, a gate or kept connections that clients "
-              "could share: leave it out, or give --retry-budget, --hedge-budget or "
-              "--connections=keep-alive");
-    }
-  }
+  options.no_effect({"processes", "clients-per-process"},
+                    [&workload] { return why_processes_are_unused(workload); });
 }
 
 void check_hedges(const WorkloadOptions& workload) {
@@ -154,7 +145,7 @@ OpenArrivals open_arrivals(const WorkloadOptions& workload, std::uint64_t seed) 
 
 std::string why_load_is_fixed(const WorkloadOptions& workload) {
   if (workload.arrivals == Arrivals::kJob) return "with --arrivals=job";
-  return workload.plan.has_times() ? with_plan(workload.plan) : "";
+  return workload.plan.has_times() ? "with --arrivals=" + workload.plan.text : "";
 }
 
 std::size_t process_count(const WorkloadOptions& workload) {
@@ -189,9 +180,43 @@ LibraryWay library_way(std::string_view strategy) {
       list.set(name, value);
     }
   }
-  refuse(unused_options(way.connections));
+  refuse(unused_of_part(way.connections));
   return way;
 }
+
+namespace {
+
+void declare_what_is_unused(OptionList& options, WorkloadOptions& workload) {
+  options.no_effect({"hedge"}, [&workload] {
+    return workload.reconnects ? "with --outage=reconnect: each client has one connection, for one "
+                                 "attempt at a time"
+                               : "";
+  });
+  options.no_effect({"pool-wait-counts"},
+                    [&workload] { return workload.has_timeout() ? "" : "with --timeout=none"; });
+  options.no_effect({"splay"}, [&workload] {
+    return workload.plan.periodic() ? "" : "without --arrivals=periodic:P";
+  });
+  const auto with_plan = [&workload](bool is_unused) {
+    return workload.plan.on() && is_unused ? "with --arrivals=" + workload.plan.text
+                                           : std::string();
+  };
+  options.no_effect({"rate"}, [with_plan] { return with_plan(true); });
+  options.no_effect({"rate"}, [&workload] {
+    return workload.arrivals == Arrivals::kOpen ? "" : "without --arrivals=open";
+  });
+  options.no_effect({"clients"},
+                    [&workload, with_plan] { return with_plan(workload.plan.file != nullptr); });
+  options.no_effect({"lambda"}, [&workload, with_plan] {
+    if (workload.arrivals == Arrivals::kJob) return std::string("with --arrivals=job");
+    return with_plan(workload.retry.backoff.from != BackoffFrom::kThinkTime);
+  });
+  options.no_effect({"tasks", "calls", "workers-start"}, [&workload] {
+    return workload.arrivals == Arrivals::kJob ? "" : "without --arrivals=job";
+  });
+}
+
+}  // namespace
 
 void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
@@ -267,8 +292,12 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
     limit.deadline = workload.timeout;
     if (limit.has_deadline()) limit.deadline_check = DeadlineCheck::kAtEnd;
   });
+  const std::string before = options.all().back().name;
   declare_options(options, workload.reconnect);
+  options.no_effect_after(
+      before, [&workload] { return workload.reconnects ? "" : "without --outage=reconnect"; });
   declare_options(options, workload.job);
+  declare_what_is_unused(options, workload);
 }
 
 WorkloadOptions connecting(const WorkloadOptions& workload) {
@@ -282,45 +311,11 @@ WorkloadOptions connecting(const WorkloadOptions& workload) {
   return connects;
 }
 
-void find_unused_of_reconnects(UnusedOptions& unused, const WorkloadOptions& workload,
-                               const std::optional<Disturbance>& outage) {
-  if (!outage || !loses_connections(*outage)) {
-    return find_unused<ReconnectSettings>(unused, workload.reconnect, ReconnectSettings(),
-                                          "without --outage=reconnect");
-  }
-  find_unused(unused, workload.reconnect);
-  if (workload.retry.hedge.any()) {
-    unused.emplace(
-        "hedge",
-        "hedge has no effect with --outage=reconnect: each client has one connection, for "
-        "one attempt at a time");
-  }
-  if (workload.arrivals == Arrivals::kClosed) return;
+void find_unused_reconnect(UnusedOptions& unused, const WorkloadOptions& workload) {
+  if (!workload.reconnects || workload.arrivals == Arrivals::kClosed) return;
   unused.emplace("outage",
                  "outage reconnect has no effect without --arrivals=closed, the clients that have "
                  "a connection to lose");
-}
-
-void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
-  find_unused(unused, workload.retry);
-  find_unused(unused, workload.connections);
-  find_unused_processes(unused, workload);
-  const auto add = [&](bool are_unused, const char* why,
-                       const std::vector<std::string_view>& names) {
-    if (are_unused) find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), why, names);
-  };
-  const bool job = workload.arrivals == Arrivals::kJob;
-  add(!workload.has_timeout(), "with --timeout=none", {"pool-wait-counts"});
-  add(workload.arrivals != Arrivals::kOpen, "without --arrivals=open", {"rate"});
-  add(!workload.plan.periodic(), "without --arrivals=periodic:P", {"splay"});
-  const std::string plan = with_plan(workload.plan);
-  add(workload.plan.on(), plan.c_str(), {"rate"});
-  add(workload.plan.file != nullptr, plan.c_str(), {"clients"});
-  if (workload.retry.backoff.from != BackoffFrom::kThinkTime) {
-    add(workload.plan.on(), plan.c_str(), {"lambda"});
-  }
-  add(job, "with --arrivals=job", {"lambda"});
-  add(!job, "without --arrivals=job", {"tasks", "calls", "workers-start"});
 }
 
 void check(const WorkloadOptions& workload) {

@@ -96,7 +96,9 @@ struct WorkloadOptions {
   Duration timeout = std::chrono::seconds(2);      // of an attempt; `Duration::max()`: none
   std::optional<std::uint64_t> seed;               // random if not given
   std::optional<std::size_t> processes;            // not given: see `process_count`
-  bool picks_hosts = false;  // each process picks hosts by itself (see picker.h). Not an option
+  // Not options, and set by those who know: does each process pick hosts by itself (see picker.h), and does an outage
+  // close all connections (--outage=reconnect)?
+  bool picks_hosts = false, reconnects = false;
   std::optional<std::size_t> clients_per_process;  // closed and jobs: gives the number of processes
   ConnectionSettings connections{};
   RetrySettings retry;
@@ -151,12 +153,9 @@ inline bool loses_connections(const WorkloadOptions& workload,
 // The workload of the same clients while they connect: its requests are retried until they succeed.
 WorkloadOptions connecting(const WorkloadOptions& workload);
 
-// Adds the options that were given but can have no effect.
-void find_unused(UnusedOptions& unused, const WorkloadOptions& workload);
+// Adds the outage that closes all connections (`reconnects`) where the clients have none to lose.
+void find_unused_reconnect(UnusedOptions& unused, const WorkloadOptions& workload);
 
-// Adds those that concern lost connections in a run with this outage, or without one.
-void find_unused_of_reconnects(UnusedOptions& unused, const WorkloadOptions& workload,
-                               const std::optional<Disturbance>& outage);
 // Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const WorkloadOptions& workload);
 

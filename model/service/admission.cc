@@ -17,11 +17,8 @@ void declare_options(OptionList& options, ErrorSettings& settings) {
       "error-after", settings.after,
       {{"admission", ErrorAfter::kAdmission}, {"service", ErrorAfter::kService}},
       "whether they are answered when they are admitted, or when they have been served like the others");
-}
-
-void find_unused(UnusedOptions& unused, const ErrorSettings& settings) {
-  if (settings.share == 0)
-    find_unused<ErrorSettings>(unused, settings, {}, "without --error-share");
+  options.no_effect({"error-status", "error-after"},
+                    [&settings] { return settings.share > 0 ? "" : "without --error-share"; });
 }
 
 namespace {
@@ -54,15 +51,13 @@ void declare_options(OptionList& options, HintOfferSettings& settings) {
                    "spread: how long the Retry-After is at most; uniform over the whole seconds "
                    "between",
                    Seconds(1));
-}
-
-void find_unused(UnusedOptions& unused, const HintOfferSettings& settings) {
-  if (settings.kind == HintKind::kNone || settings.kind == HintKind::kComputed) {
-    find_unused<HintOfferSettings>(unused, settings, {}, "without --hint=fixed or --hint=spread",
-                                   {"hint-for", "hint-to"});
-  } else if (settings.kind == HintKind::kFixed) {
-    find_unused<HintOfferSettings>(unused, settings, {}, "without --hint=spread", {"hint-to"});
-  }
+  const auto unless = [&settings](bool fixed) {
+    const bool used =
+        settings.kind == HintKind::kSpread || (fixed && settings.kind == HintKind::kFixed);
+    return used ? "" : fixed ? "without --hint=fixed or --hint=spread" : "without --hint=spread";
+  };
+  options.no_effect({"hint-to"}, [unless] { return unless(false); });
+  options.no_effect({"hint-for", "hint-to"}, [unless] { return unless(true); });
 }
 
 void check(const HintOfferSettings& settings) {

@@ -96,9 +96,6 @@ inline constexpr int kLeastErrorStatus = 400, kMostErrorStatus = 599;
 
 void declare_options(OptionList& options, ErrorSettings& settings);
 
-// Adds the numbers that were given but are not used.
-void find_unused(UnusedOptions& unused, const ErrorSettings& settings);
-
 // Whether a request fails at this point. Each one fails independently. Draws no random number where
 // the result is certain.
 inline bool fails(const ErrorSettings& settings, ErrorAfter point, Random& random) {
@@ -121,9 +118,6 @@ struct HintOfferSettings {
 };
 
 void declare_options(OptionList& options, HintOfferSettings& settings);
-
-// Adds the numbers that were given but are not used.
-void find_unused(UnusedOptions& unused, const HintOfferSettings& settings);
 
 // Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const HintOfferSettings& settings);

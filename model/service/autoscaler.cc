@@ -56,21 +56,18 @@ void declare_options(OptionList& options, AutoscaleSettings& settings) {
                  "requests/s");
   options.duration("autoscale-doubling", settings.doubling,
                    "on demand: how long after a peak twice its use is admitted");
-}
-
-void find_unused(UnusedOptions& unused, const AutoscaleSettings& settings) {
-  if (settings.kind == AutoscaleKind::kNone) {
-    return find_unused<AutoscaleSettings>(unused, settings, {}, "without --autoscale");
-  }
-  if (settings.kind == AutoscaleKind::kOnDemand) {
-    find_unused<AutoscaleSettings>(
-        unused, settings, {}, "without --autoscale=target-tracking",
-        {"autoscale-target", "autoscale-out-after", "autoscale-in-after", "autoscale-in-margin",
-         "autoscale-delay", "autoscale-decreases"});
-  } else {
-    find_unused<AutoscaleSettings>(unused, settings, {}, "without --autoscale=on-demand",
-                                   {"autoscale-doubling"});
-  }
+  options.no_effect({"autoscale-target", "autoscale-out-after", "autoscale-in-after",
+                     "autoscale-in-margin", "autoscale-delay", "autoscale-decreases"},
+                    [&settings] {
+                      const bool used = settings.kind == AutoscaleKind::kTargetTracking;
+                      return used ? "" : "without --autoscale=target-tracking";
+                    });
+  options.no_effect({"autoscale-doubling"}, [&settings] {
+    return settings.kind == AutoscaleKind::kOnDemand ? "" : "without --autoscale=on-demand";
+  });
+  options.no_effect_after("autoscale", [&settings] {
+    return settings.kind == AutoscaleKind::kNone ? "without --autoscale" : "";
+  });
 }
 
 void check(const AutoscaleSettings& settings, double capacity) {

@@ -39,9 +39,6 @@ struct AutoscaleSettings {
 
 void declare_options(OptionList& options, AutoscaleSettings& settings);
 
-// Adds the options that were given but can have no effect.
-void find_unused(UnusedOptions& unused, const AutoscaleSettings& settings);
-
 // Throws std::invalid_argument with a readable message if settings contradict each other, or the
 // initial capacity is out of bounds.
 void check(const AutoscaleSettings& settings, double capacity);

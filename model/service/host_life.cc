@@ -63,16 +63,11 @@ void declare_options(OptionList& options, HostLifeSettings& settings) {
                    std::chrono::milliseconds(1));
   options.duration("replicas-down-after", settings.scaling.down_after,
                    "hosts end only if fewer were enough for so long", Duration::zero());
-}
-
-void find_unused(UnusedOptions& unused, const HostLifeSettings& settings) {
-  if (!settings.probe.on()) {
-    find_unused<HostLifeSettings>(unused, settings, {}, "without --probe", {"probe-does"});
-  }
-  if (!settings.scaling.on()) {
-    find_unused<HostLifeSettings>(unused, settings, {}, "without --replicas=FROM..TO",
-                                  {"replicas-target", "replicas-every", "replicas-down-after"});
-  }
+  options.no_effect({"probe-does"},
+                    [&settings] { return settings.probe.on() ? "" : "without --probe"; });
+  options.no_effect_after("host-warm-up", [&settings] {
+    return settings.scaling.on() ? "" : "without --replicas=FROM..TO";
+  });
 }
 
 void check(const HostLifeSettings& settings, std::size_t replicas) {

@@ -68,9 +68,6 @@ struct HostLifeSettings {
 
 void declare_options(OptionList& options, HostLifeSettings& settings);
 
-// Adds what has no effect.
-void find_unused(UnusedOptions& unused, const HostLifeSettings& settings);
-
 // Throws std::invalid_argument with a readable message if settings contradict each other. `replicas`: at the start.
 void check(const HostLifeSettings& settings, std::size_t replicas);
 

@@ -162,23 +162,19 @@ void declare_options(OptionList& options, HostSettings& settings) {
                      "how many of the hosts the outage hits; none = all", 1,
                      HostSettings::kMostHosts, "hosts")
       .with_range("1", "32");
-}
-
-void find_unused(UnusedOptions& unused, const HostSettings& settings) {
-  if (settings.most() == 1) {
-    find_unused<HostSettings>(unused, settings, {},
-                              settings.by_urls ? "without a second --url" : "without --replicas",
-                              {"hosts-like", "picker", "balance", "retry-host", "eject", "panic",
-                               "subset", "outage-replicas"});
-  } else if (!settings.eject.on() && !settings.life.probe.on()) {
-    find_unused<HostSettings>(unused, settings, {},
-                              settings.by_urls ? "without --eject" : "without --eject or --probe",
-                              {"panic"});
-  }
-  if (settings.picked_by != PickedBy::kClient) {
-    find_unused<HostSettings>(unused, settings, {}, "without --picker=client", {"subset"});
-  }
-  find_unused(unused, settings.life);
+  options.no_effect({"subset"}, [&settings] {
+    return settings.picked_by == PickedBy::kClient ? "" : "without --picker=client";
+  });
+  options.no_effect({"panic"}, [&settings] {
+    if (settings.eject.on() || settings.life.probe.on()) return "";
+    return settings.by_urls ? "without --eject" : "without --eject or --probe";
+  });
+  options.no_effect({"hosts-like", "picker", "balance", "retry-host", "eject", "panic", "subset",
+                     "outage-replicas"},
+                    [&settings] {
+                      if (settings.most() > 1) return "";
+                      return settings.by_urls ? "without a second --url" : "without --replicas";
+                    });
 }
 
 void check(const HostSettings& settings) {

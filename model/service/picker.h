@@ -106,9 +106,6 @@ struct HostSettings {
 
 void declare_options(OptionList& options, HostSettings& settings);
 
-// Adds what has no effect.
-void find_unused(UnusedOptions& unused, const HostSettings& settings);
-
 // Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const HostSettings& settings);
 

@@ -126,13 +126,8 @@ void declare_options(OptionList& options, WorkerSettings& settings) {
       .duration("rejection-cost", settings.rejection_cost,
                 "how long a worker is busy with each request that is rejected")
       .with_range("0s", "200ms");
-}
-
-void find_unused(UnusedOptions& unused, const WorkerSettings& settings) {
-  if (settings.queue_length == 0) {
-    find_unused<WorkerSettings>(unused, settings, {}, "without a queue",
-                                {"queue-order", "queue-drop"});
-  }
+  options.no_effect({"queue-order", "queue-drop"},
+                    [&settings] { return settings.queue_length == 0 ? "without a queue" : ""; });
 }
 
 WorkerSettings scaled(WorkerSettings settings, double factor) {

@@ -102,9 +102,6 @@ struct WorkerSettings {
 
 void declare_options(OptionList& options, WorkerSettings& settings);
 
-// Adds the numbers that were given but are not used.
-void find_unused(UnusedOptions& unused, const WorkerSettings& settings);
-
 // The same service with its counts multiplied by `factor`.
 WorkerSettings scaled(WorkerSettings settings, double factor);
 

@@ -47,16 +47,8 @@ void declare_options(OptionList& options, RateLimitSettings& settings) {
                       {{"429", 429}, {"400", 400}, {"503", 503}},
                       "the status of a request that the rate limit rejects; 400 as from "
                       "DynamoDB, with the name of its error");
-}
-
-void find_unused(UnusedOptions& unused, const RateLimitSettings& settings) {
-  find_unused(unused, settings.autoscale);
-  if (settings.rate > 0) return;
-  find_unused<RateLimitSettings>(unused, settings, {}, "without --rate-limit",
-                                 {"rate-burst", "throttle-status"});
-  if (settings.autoscale.kind != AutoscaleKind::kNone) {
-    unused.emplace("autoscale", "autoscale has no effect without --rate-limit");
-  }
+  options.no_effect_after("rate-limit",
+                          [&settings] { return settings.rate > 0 ? "" : "without --rate-limit"; });
 }
 
 RateLimit::RateLimit(const RateLimitSettings& settings, TimePoint start)

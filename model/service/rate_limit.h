@@ -43,9 +43,6 @@ double bucket_size(const RateBurst& burst, double rate);
 // Declares all options except the autoscaler's, in the current group of options.
 void declare_options(OptionList& options, RateLimitSettings& settings);
 
-// Adds the options that were given but can have no effect, including the autoscaler's.
-void find_unused(UnusedOptions& unused, const RateLimitSettings& settings);
-
 // Capacity and its use since the start of a service.
 struct CapacityUse {
   double provided = 0;     // integral of the capacity in unit-seconds, which is what one pays for

@@ -78,6 +78,9 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
               "how many requests above the limit multiply the delay by the factor once", 1e-9,
               kLarge, "requests")
       .basic = in_curve;
+  options.no_effect({"base-delay", "limit", real ? "factor" : "curve-factor", "k"}, [&service] {
+    return service.capacity == Capacity::kWorkers ? "with --service=workers" : "";
+  });
 
   options.group("Workers");
   declare_options(options, service.workers);
@@ -91,6 +94,14 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
       "accepts", service.when_free, {{"all", false}, {"when-free", true}},
       "workers: accepts every connection, as an event loop or an executor does, or one when a worker is "
       "free, which keeps it until it is closed, as threads that call accept: others wait in the backlog");
+  options.no_effect({"queue-length", "queue-order", "queue-drop"},
+                    [&service] { return service.when_free ? "with --accepts=when-free" : ""; });
+  options.no_effect({"workers", "service-time", "queue-length", "queue-order", "queue-drop",
+                     "rejection-cost", "accepts"},
+                    [&service] {
+                      const bool curve = service.capacity == Capacity::kCurve;
+                      return curve ? "without --service=workers" : "";
+                    });
   options.count("max-connections", service.max_connections,
                 real
                     ? "how many connections are accepted at a time; 0 = as many as the process may "
@@ -142,30 +153,14 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
     what += ", or cancelled as soon as the client hangs up (no real server of ours does that)";
   }
   options.choice<Abandoned>("abandoned", service.abandoned, abandoned, what);
+  options.no_effect({"shed-status"},
+                    [&service] { return service.shed_above > 0 ? "" : "without --shed-above"; });
   declare_options(options, service.hint);
   declare_options(options, service.errors);
   declare_options(options, service.rate_limit.autoscale);
-}
-
-void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
-  if (service.capacity == Capacity::kCurve) {
-    find_unused<WorkerSettings>(unused, service.workers, {}, "without --service=workers");
-    find_unused<ServiceOptions>(unused, service, {}, "without --service=workers", {"accepts"});
-  } else {
-    find_unused(unused, service.workers);
-    if (service.when_free) {
-      find_unused<WorkerSettings>(unused, service.workers, {}, "with --accepts=when-free",
-                                  {"queue-length", "queue-order", "queue-drop"});
-    }
-    find_unused<ServiceOptions>(unused, service, {}, "with --service=workers",
-                                {"base-delay", "limit", "curve-factor", "k"});
-  }
-  find_unused(unused, service.rate_limit);
-  if (service.shed_above == 0 && service.shed_status != ServiceOptions().shed_status) {
-    unused.emplace("shed-status", "shed-status has no effect without --shed-above");
-  }
-  find_unused(unused, service.hint);
-  find_unused(unused, service.errors);
+  options.no_effect({"autoscale"}, [&service] {
+    return service.rate_limit.rate > 0 ? "" : "without --rate-limit";
+  });
 }
 
 bool sends_hints(const ServiceOptions& service) {
@@ -221,7 +216,7 @@ void change_option(ServiceOptions& configured, std::string_view name, std::strin
     throw std::invalid_argument(option + " cannot change while the service runs");
   }
   check(changed);
-  const UnusedOptions unused = unused_options(changed);
+  const UnusedOptions unused = unused_of_part(changed);
   if (const auto found = unused.find(option); found != unused.end()) {
     throw NoEffect(found->second);
   }

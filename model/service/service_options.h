@@ -82,9 +82,6 @@ bool sends_hints(const ServiceOptions& service);
 void declare_options(OptionList& options, ServiceOptions& service,
                      Engine engine = Engine::kSimulated);
 
-// Adds the options that were given but have no effect.
-void find_unused(UnusedOptions& unused, const ServiceOptions& service);
-
 // Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const ServiceOptions& service);
 

@@ -50,8 +50,8 @@ std::string set_by(const std::vector<std::string>& services) {
 }
 
 // The options of a caller that have no effect on it, whoever sets them.
-UnusedOptions unused_by(const WorkloadOptions& caller) {
-  UnusedOptions unused = unused_options(caller);
+UnusedOptions unused_by(const WorkloadOptions& caller, const std::vector<std::string>& named) {
+  UnusedOptions unused = unused_of_part(caller, named);
   if (caller.arrivals != Arrivals::kOpen) return unused;
   if (!caller.plan.periodic()) {
     unused.emplace("clients", "clients has no effect with --arrivals=open");
@@ -71,8 +71,17 @@ std::string forms_of(const std::string& name, const OptionList& list) {
   return name;
 }
 
-// The options of `asked` that do nothing for a caller without retries and hedges.
-UnusedOptions of_retries(const WorkloadOptions& asked) {
+std::set<std::string> given_in(WorkloadOptions asked, const std::vector<std::string>& named) {
+  WorkloadOptions defaults;
+  OptionList in_force, usual;
+  declare_options(in_force, asked);
+  declare_options(usual, defaults);
+  return given_among(in_force, usual, named);
+}
+
+// The given options that do nothing for a caller without retries and hedges.
+std::set<std::string> given_of_retries(const WorkloadOptions& asked,
+                                       const std::vector<std::string>& named) {
   const RetrySettings& retry = asked.retry;
   RetrySettings any;
   OptionList list;
@@ -86,40 +95,36 @@ UnusedOptions of_retries(const WorkloadOptions& asked) {
     declare_options(list, any.process.budget);
   }
   for (const Option& each : list.all()) names.insert(each.name);
-  WorkloadOptions usual;
-  usual.retry = retry_settings(retry.strategy);
-  UnusedOptions given;
-  find_unused<WorkloadOptions>(given, asked, usual, "");
-  std::erase_if(given, [&names](const auto& each) { return !names.contains(each.first); });
+  std::set<std::string> given = given_in(asked, named);
+  std::erase_if(given, [&names](const std::string& each) { return !names.contains(each); });
   return given;
 }
 
 }  // namespace
 
-void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
+void find_unused(UnusedOptions& unused, const WorkloadOptions& asked,
+                 const std::vector<std::string>& named, const Topology& topology,
                  const TopologyFile& file, const std::string& retry_at,
                  const std::function<bool(const GraphEdge& edge)>& retries) {
-  UnusedOptions without_effect = of_retries(asked);
+  std::set<std::string> without_effect = given_of_retries(asked, named);
   bool some = false;
   for (const GraphEdge& edge : topology.edges) {
     if (!retries(edge)) continue;
     some = true;
     const std::set<std::string> set = overruled(file, topology, edge);
-    std::erase_if(without_effect, [&set](const auto& each) { return !set.contains(each.first); });
+    std::erase_if(without_effect, [&set](const auto& each) { return !set.contains(each); });
   }
   WorkloadOptions any;
   OptionList list;
   declare_options(list, any);
-  for (const auto& each : without_effect) {
-    const std::string why =
-        forms_of(each.first, list) + " has no effect with --retry-at=" + retry_at;
-    unused.emplace(each.first,
-                   why + (some ? ": the sections of the callers that retry set it" : ""));
+  for (const std::string& each : without_effect) {
+    const std::string why = forms_of(each, list) + " has no effect with --retry-at=" + retry_at;
+    unused.emplace(each, why + (some ? ": the sections of the callers that retry set it" : ""));
   }
 }
 
 void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
-                 const TopologyFile& file) {
+                 const std::vector<std::string>& named, const TopologyFile& file) {
   const std::vector<std::string> services = file.services();
   const std::set<std::string> set_in_all = file.set_in_all_services();
   if (set_in_all.empty()) return;
@@ -128,13 +133,15 @@ void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting wai
   OptionList list, defaults;
   declare_node_options(list, given, calls);
   declare_node_options(defaults, usual, calls);
+  const std::set<std::string> all = given_among(list, defaults, named);
   for (const std::string& name : set_in_all) {
-    if (list.find(name)->get() == defaults.find(name)->get()) continue;
+    if (!all.contains(list.find(name)->name)) continue;
     unused.emplace(name, name + " has no effect: in " + file.path() + ' ' + set_by(services));
   }
 }
 
-void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
+void find_unused(UnusedOptions& unused, const WorkloadOptions& asked,
+                 const std::vector<std::string>& named, const Topology& topology,
                  const TopologyFile& file) {
   // By name: whether some section sets it, and why the others do not use it.
   struct Why {
@@ -142,19 +149,11 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topo
     std::string sentence{};
   };
   std::map<std::string, Why> without_effect;
-  // A strategy sets many options: what differs from them was given.
-  WorkloadOptions usual;
-  usual.retry = retry_settings(asked.retry.strategy);
-  UnusedOptions given;
-  find_unused<WorkloadOptions>(given, asked, usual, "");
-  if (asked.retry.strategy != WorkloadOptions().retry.strategy) {
-    given.emplace("strategy", std::string());
-  }
-  for (const auto& each : given) without_effect.emplace(each.first, Why());
+  for (const std::string& each : given_in(asked, named)) without_effect.emplace(each, Why());
   for (const GraphEdge& edge : topology.edges) {
     if (without_effect.empty()) return;
     const std::set<std::string> set = overruled(file, topology, edge);
-    const UnusedOptions here = unused_by(edge.caller);
+    const UnusedOptions here = unused_by(edge.caller, named);
     const bool clients = edge.from == GraphEdge::kClients;
     for (auto each = without_effect.begin(); each != without_effect.end();) {
       auto& [name, why] = *each;

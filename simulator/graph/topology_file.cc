@@ -119,7 +119,7 @@ NamedNode read_node(const TopologySection& section, const GraphNode& usual) {
                                   " are made at once");
     }
   });
-  refuse_unused(unused_options(named.node.service), section);
+  refuse_unused(unused_of_part(named.node.service), section);
   return named;
 }
 
@@ -128,8 +128,8 @@ GraphEdge read_edge(const TopologySection& section, GraphEdge edge) {
   declare_edge_options(list, edge);
   set_all(list, section);
   check_at(section.line, [&] { check(edge.caller); });
-  refuse_unused(unused_options(edge.caller.retry), section);
-  refuse_unused(unused_options(edge.caller.connections), section);
+  refuse_unused(unused_of_part(edge.caller.retry), section);
+  refuse_unused(unused_of_part(edge.caller.connections), section);
   return edge;
 }
 
@@ -154,7 +154,7 @@ GraphEdge read_clients(const TopologySection& section, GraphEdge edge) {
     }
     check(edge.caller);
   });
-  refuse_unused(unused_options(edge.caller), section);
+  refuse_unused(unused_of_part(edge.caller), section);
   return edge;
 }
 

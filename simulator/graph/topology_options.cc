@@ -174,6 +174,8 @@ void declare_options(OptionList& options, GraphOptions& graph) {
       "not given",
       [&graph](std::string_view text) { graph.outage_of = std::string(text); },
       [&graph] { return graph.outage_of; });
+  options.no_effect_after("topology",
+                          [&graph] { return graph.on() ? "" : "without --chain or --topology"; });
 }
 
 void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls) {
@@ -187,29 +189,30 @@ void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls
   declare_calling_options(options, node);
 }
 
-void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service) {
-  if (!graph.on()) {
-    find_unused<GraphOptions>(unused, graph, {}, "without --chain or --topology");
-    return;
-  }
+void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service,
+                 const std::vector<std::string>& named) {
+  if (!graph.on()) return;
   const ServiceOptions defaults;
   const std::string which = graph.chain.empty() ? "--topology" : "--chain";
-  const auto said_by_graph = [&](const char* name, bool given) {
-    if (given) {
+  const auto said_by_graph = [&](const char* name, bool differs) {
+    if (differs || std::find(named.begin(), named.end(), name) != named.end()) {
       unused.emplace(name,
                      name + (" has no effect with " + which) + ", which has that of each service");
     }
   };
   said_by_graph("service", service.capacity != defaults.capacity);
-  if (graph.chain.empty()) return find_unused(unused, service, graph.waiting, graph.topology);
+  if (graph.chain.empty()) {
+    return find_unused(unused, service, graph.waiting, named, graph.topology);
+  }
   said_by_graph("workers", service.workers.workers != defaults.workers.workers);
   said_by_graph("service-time", service.workers.service_time != defaults.workers.service_time);
 }
 
 void find_unused_retries(UnusedOptions& unused, const GraphOptions& graph,
-                         const WorkloadOptions& clients, const Topology& topology) {
+                         const WorkloadOptions& clients, const std::vector<std::string>& named,
+                         const Topology& topology) {
   if (!graph.on() || graph.retry_at == "all") return;
-  find_unused(unused, clients, topology, graph.topology, graph.retry_at,
+  find_unused(unused, clients, named, topology, graph.topology, graph.retry_at,
               [&](const GraphEdge& edge) { return retries(graph.retry_at, topology, edge); });
 }
 

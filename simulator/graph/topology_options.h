@@ -54,12 +54,15 @@ void declare_options(OptionList& options, GraphOptions& graph);
 // The options of a service in a graph.
 void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls);
 
-// Adds the options that were given but have no effect beside the graph, or without one.
-void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service);
+// Adds the options of the command line that have no effect on the services of the graph, which have their own.
+// `named`, here and below: the options that somebody typed, even with their usual value.
+void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service,
+                 const std::vector<std::string>& named);
 
 // Adds the options of retries and hedges of `clients` that no caller takes, because of --retry-at.
 void find_unused_retries(UnusedOptions& unused, const GraphOptions& graph,
-                         const WorkloadOptions& clients, const Topology& topology);
+                         const WorkloadOptions& clients, const std::vector<std::string>& named,
+                         const Topology& topology);
 
 // The options that each service sets itself.
 std::set<std::string> set_by_services(const GraphOptions& graph);
@@ -90,17 +93,19 @@ GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double 
 
 // Adds the options of `asked`, those of the command line, that have no effect on any caller of a topology whose
 // clients have sections in its file: because the sections set them, or as they have none on clients of that kind.
-void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
+void find_unused(UnusedOptions& unused, const WorkloadOptions& asked,
+                 const std::vector<std::string>& named, const Topology& topology,
                  const TopologyFile& file);
 
 // Adds the options of `asked` about retries and hedges that no caller takes: with this `--retry-at` only some retry, and
 // their sections set the options. `file`: empty for a chain.
-void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
+void find_unused(UnusedOptions& unused, const WorkloadOptions& asked,
+                 const std::vector<std::string>& named, const Topology& topology,
                  const TopologyFile& file, const std::string& retry_at,
                  const std::function<bool(const GraphEdge& edge)>& retries);
 
 // Adds the options of services, those of the command line, that each service of the file sets itself.
 void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
-                 const TopologyFile& file);
+                 const std::vector<std::string>& named, const TopologyFile& file);
 
 }  // namespace retrystorm

@@ -30,9 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     OptionList list;
     declare_options(list, scenario);
     list.apply(settings);  // what is printed is a settings file
-    UnusedOptions unused;
-    find_unused(unused, scenario);
-    if (!unused.empty()) std::abort();
+    if (!unused_options(scenario).empty()) std::abort();
   }
   return 0;
 }

@@ -44,9 +44,7 @@ void expect_settings(const PolicyFile& file, const Policy& policy) {
   OptionList list;
   declare_options(list, printed);
   EXPECT_NO_THROW(list.apply(settings)) << settings;
-  UnusedOptions unused;
-  find_unused(unused, printed);
-  EXPECT_TRUE(unused.empty()) << settings;
+  EXPECT_TRUE(unused_options(printed).empty()) << settings;
   EXPECT_NO_THROW(check(printed.workload.retry)) << settings;
   // `check` runs the same as `simulate --config` of what `import` prints.
   ScenarioOptions checked = scenario_of(options_of(policy));

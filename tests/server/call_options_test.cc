@@ -70,9 +70,8 @@ TEST(CallOptions, RefuseWhatCannotBe) {
 TEST(CallOptions, HaveNoEffectAlone) {
   CallOptions calls;
   calls.node.waiting = Waiting::kFree;
-  UnusedOptions unused;
-  find_unused(unused, calls, {});
-  EXPECT_EQ(unused["waiting"], "waiting has no effect without --calls");
+  EXPECT_EQ(unused_calls(calls, ServiceOptions())["waiting"],
+            "waiting has no effect without --calls");
 }
 
 }  // namespace

@@ -133,9 +133,7 @@ TEST(Accepts, HasNoEffectOnACurveOrOnSharedConnections) {
   const std::string when_free = "accepts = when-free\n", workers = "service = workers\n",
                     shared = workers + "connections = multiplexed\n";
   const auto unused = [](const std::string& settings) {
-    UnusedOptions options;
-    find_unused(options, options_from(settings));
-    return text_of(options);
+    return text_of(unused_options(options_from(settings)));
   };
   test::expect_refusals(
       unused, {{workers + when_free, ""},

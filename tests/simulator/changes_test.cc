@@ -32,7 +32,7 @@ std::string line(const std::string& name, const std::string& value) {
 
 // Why the option has no effect; empty if it has one.
 std::string why_unused(const std::string& settings, const std::string& name) {
-  return unused_options<ScenarioOptions>(with(settings))[name];
+  return unused_options(with(settings))[name];
 }
 
 // A run of 30 s, 20 s of outage and 60 s.
@@ -48,7 +48,7 @@ TEST(Timeline, RefusesWhatIsAfterTheEnd) {
   // One that is in time is no fault, where examples of others would be too late.
   const ScenarioOptions brief =
       with("at = 20s load 0.5\noutage-at = 10s\noutage-for = 5s\nobserve = 20s\n");
-  EXPECT_FALSE(unused_options<ScenarioOptions>(brief, {"at"}).contains("at"));
+  EXPECT_FALSE(unused_options(brief, {"at"}).contains("at"));
 }
 
 struct RecordedRun {

@@ -174,9 +174,7 @@ TEST(Reconnect, OfAHerdHoldsTheServiceDownUnlessItIsSpread) {
 
 TEST(Reconnect, IsForClientsThatKeepAConnection) {
   const auto unused = [](const HerdValues& more) {
-    UnusedOptions found;
-    find_unused(found, static_cast<const ScenarioOptions&>(herd_options(more)));
-    return text_of(found);
+    return text_of(unused_options(static_cast<const ScenarioOptions&>(herd_options(more))));
   };
   test::expect_refusals<HerdValues>(
       unused,

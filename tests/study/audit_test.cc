@@ -266,9 +266,7 @@ bool is_given(const NamedOptions& given, const std::string& option) {
 std::optional<double> down_with(const NamedOptions& options, const std::string& changed) {
   try {
     const ScenarioOptions scenario = scenario_of(options);
-    UnusedOptions unused;
-    find_unused(unused, scenario);
-    if (unused.contains(changed)) return std::nullopt;
+    if (unused_options(scenario).contains(changed)) return std::nullopt;
     const Evaluator evaluator(std::max(1u, std::thread::hardware_concurrency()));
     const CellResult result =
         summarize(evaluator.run(make_scenario(scenario, 1), seeds_from(1, kRuns)));

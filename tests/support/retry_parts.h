@@ -25,7 +25,7 @@ Settings settings_of(std::string_view text) {
   OptionList options;
   declare_options(options, settings);
   options.apply(text);
-  refuse(unused_options(settings));
+  refuse(unused_of_part(settings));
   if constexpr (requires { check(settings); }) check(settings);
   return settings;
 }

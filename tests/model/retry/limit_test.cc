@@ -170,16 +170,9 @@ TEST(Limit, ChargesNoBudgetForRetriesThatComeTooLate) {
 
 TEST(Limit, HasNoUseForADeadlinesCheckWithoutADeadline) {
   LimitSettings limit{.deadline_check = DeadlineCheck::kAtEnd};
-  UnusedOptions unused;
-  find_unused(unused, limit, LimitSettings());
-  EXPECT_TRUE(unused.contains("deadline-check"));
-  UnusedOptions of_the_strategy;
-  find_unused(of_the_strategy, limit, limit);
-  EXPECT_TRUE(of_the_strategy.empty()) << "it was not given";
+  EXPECT_TRUE(unused_of_part(limit).contains("deadline-check"));
   limit.deadline = 1s;
-  UnusedOptions used;
-  find_unused(used, limit, LimitSettings());
-  EXPECT_TRUE(used.empty());
+  EXPECT_TRUE(unused_of_part(limit).empty());
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(ProcessSettings, ADeniedRetryWaitsWhereItBacksOff) {
     RetrySettings settings = retry_settings("fixed");
     settings.process = settings_of<ProcessSettings>("retry-budget = tokens\nbudget-tokens = 0");
     settings.when_refused = when;
-    EXPECT_TRUE(unused_options(settings).empty());
+    EXPECT_TRUE(unused_of_part(settings).empty());
     const RetryPolicy policy(settings);
     const auto process = policy.make_process(kStart);
     RetryMetrics metrics;

@@ -166,8 +166,7 @@ TEST(ConnectionSettings, NameTheWaysThatAnOptionWithoutEffectIsFor) {
   settings.pool_order = PoolOrder::kFifo;
   settings.streams = 7;
   settings.retry_lost = false;
-  UnusedOptions unused;
-  find_unused(unused, settings);
+  UnusedOptions unused = unused_of_part(settings);
   EXPECT_EQ(unused["pool-size"],
             "pool-size has no effect without --connections=keep-alive or multiplexed");
   EXPECT_EQ(unused["retry-lost"],

@@ -419,9 +419,7 @@ TEST(Outlook, SaysWhenABudgetIsEmpty) {
 // Agents that share nothing: it makes no difference how many processes they are.
 TEST(Outlook, TakesAProcessForEachClient) {
   const auto unused = [](const std::string& settings) {
-    UnusedOptions found;
-    find_unused(found, input_of(settings).workload);
-    return found;
+    return unused_of_part(input_of(settings).workload);
   };
   const std::string agents = "clients = 60\nstrategy = openai\nprocesses = ";
   EXPECT_THAT(unused(agents + "60\n"), IsEmpty());

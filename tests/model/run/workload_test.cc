@@ -60,9 +60,9 @@ TEST(Connections, NameTheLibraryAmongTheirChoices) {
 
 TEST(Connections, CannotBeIdleInAGreaterNumberThanThereAre) {
   const std::string pool = "connections = keep-alive\npool-size = 5\npool-max-idle = ";
-  EXPECT_TRUE(unused_options(workload_of(pool + "4\n")).empty());
-  EXPECT_TRUE(unused_options(workload_of(pool + "5\n")).contains("pool-max-idle"));
-  EXPECT_TRUE(unused_options(workload_of("connections = keep-alive\npool-size = 5\n")).empty());
+  EXPECT_TRUE(unused_of_part(workload_of(pool + "4\n")).empty());
+  EXPECT_TRUE(unused_of_part(workload_of(pool + "5\n")).contains("pool-max-idle"));
+  EXPECT_TRUE(unused_of_part(workload_of("connections = keep-alive\npool-size = 5\n")).empty());
 }
 
 TEST(LibraryWay, IsKnownOfEachStrategy) {

@@ -30,15 +30,15 @@ TEST(Errors, AreDrawnOnceARequest) {
 }
 
 TEST(Errors, TheirStatusHasNoEffectWithoutThem) {
-  EXPECT_TRUE(unused_options<ErrorSettings>({.share = 0.1, .status = 500}).empty());
-  EXPECT_EQ(unused_options<ErrorSettings>({.status = 500})["error-status"],
+  EXPECT_TRUE(unused_of_part<ErrorSettings>({.share = 0.1, .status = 500}).empty());
+  EXPECT_EQ(unused_of_part<ErrorSettings>({.status = 500})["error-status"],
             "error-status has no effect without --error-share");
 }
 
 TEST(Errors, TheirTimeHasNoEffectWithoutThem) {
-  EXPECT_TRUE(unused_options<ErrorSettings>({}).empty());
-  EXPECT_TRUE(unused_options<ErrorSettings>({.share = 0.1, .after = ErrorAfter::kService}).empty());
-  EXPECT_EQ(unused_options<ErrorSettings>({.after = ErrorAfter::kService})["error-after"],
+  EXPECT_TRUE(unused_of_part<ErrorSettings>({}).empty());
+  EXPECT_TRUE(unused_of_part<ErrorSettings>({.share = 0.1, .after = ErrorAfter::kService}).empty());
+  EXPECT_EQ(unused_of_part<ErrorSettings>({.after = ErrorAfter::kService})["error-after"],
             "error-after has no effect without --error-share");
 }
 

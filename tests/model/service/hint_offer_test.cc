@@ -65,7 +65,7 @@ TEST(ServerHint, CopesWithTheLongestRange) {
 }
 
 void refuse_bad(const HintOfferSettings& settings) {
-  refuse(unused_options(settings));
+  refuse(unused_of_part(settings));
   check(settings);
 }
 
