@@ -5,8 +5,7 @@
 
 #include "tests/support/given.h"
 #include "tests/validation/formulas.h"
-#include "tests/validation/graph_cases.h"
-#include "tests/validation/replica_cases.h"
+#include "tests/validation/measures.h"
 
 namespace retrystorm::validation {
 namespace {

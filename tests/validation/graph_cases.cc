@@ -1,5 +1,3 @@
-#include "tests/validation/graph_cases.h"
-
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,7 @@
 
 #include "model/base/duration.h"
 #include "tests/support/given.h"
+#include "tests/validation/cases.h"
 #include "tests/validation/formulas.h"
 #include "tests/validation/observed_run.h"
 

@@ -1,10 +1,9 @@
-#include "tests/validation/replica_cases.h"
-
 #include <chrono>
 #include <cmath>
 #include <string>
 
 #include "tests/support/given.h"
+#include "tests/validation/cases.h"
 #include "tests/validation/formulas.h"
 #include "tests/validation/observed_run.h"
 
