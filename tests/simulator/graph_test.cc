@@ -93,27 +93,6 @@ TEST(Chain, OfOneServiceIsThatService) {
   EXPECT_EQ(chain.peak_concurrency, one.peak_concurrency);
 }
 
-// A request fails with q = p^3 at the lowest service, then with q^3, and so on. A caller of a service that fails
-// with q makes 1 + q + q^2 calls.
-TEST(Chain, MultipliesTheCallsOfADeadServiceOnly) {
-  const auto calls = [](double p) {
-    const auto attempts = [](double q) { return 1 + q + q * q; };
-    const double at_c = p, at_b = std::pow(at_c, 3), at_a = std::pow(at_b, 3);
-    return std::vector<double>{attempts(at_a), attempts(at_a) * attempts(at_b),
-                               attempts(at_a) * attempts(at_b) * attempts(at_c)};
-  };
-  EXPECT_NEAR(calls(0.9)[2], 9.4185, 1e-4);  // published figures are so
-  for (const double p : {0.5, 0.9, 1.0}) {
-    const SimulationResult run = run_of(failing(print_number(p)) + kThree);
-    const std::vector<double> expected = calls(p), measured = calls_of(run);
-    for (std::size_t i = 0; i < 3; ++i) {
-      // 20,000 requests with at most 27 calls each: a standard error of 0.7 % at p = 0.9.
-      EXPECT_NEAR(measured[i], expected[i], 0.03 * expected[i]) << p << ' ' << i;
-    }
-    EXPECT_NEAR(run.summary.counts.success_share(), 1 - std::pow(p, 27), 0.008) << p;
-  }
-}
-
 TEST(Chain, RetriesOnlyWhereItIsTold) {
   const auto calls = [](const std::string& where) {
     return calls_of(run_of(failing("1") + kThree + "retry-at = " + where + "\n"));
@@ -145,31 +124,6 @@ TEST(Chain, OfServicesThatFailByThemselvesNeedsRetriesAtEachHop) {
               testing::Pointwise(testing::DoubleNear(0.02), {2.08865, 1.46205, 1.02344}));
   EXPECT_NEAR(top.summary.counts.success_share(), 0.716407, 0.008);
   EXPECT_NEAR(run_of(hops + "retry-at = bottom\n").summary.counts.success_share(), 0.476770, 0.008);
-}
-
-// What 32 workers of 5 ms can do while the service behind them takes 40 ms, or hangs and costs a timeout.
-TEST(Chain, WorkersThatAreHeldLimitWhatAServiceCanDo) {
-  const auto done = [](const std::string& settings) {
-    const SimulationResult run = run_of(
-        "arrivals = open\nrate = 8000\nmax-attempts = 1\ntimeout = 30s\noutage-at = 0s\noutage-for = 20s\nobserve = 0s\n"
-        "chain = a 32x5ms >250ms b 9000x40ms\nmax-connections = 0\nbacklog = 1000000\n" +
-        settings);
-    return run.summary.graph->nodes[0].end->worked;
-  };
-  EXPECT_NEAR(done("outage = slow:1\n"), 32 / 0.045, 8);
-  EXPECT_NEAR(done("outage = freeze\n"), 32 / 0.255, 8);
-  EXPECT_NEAR(done("outage = slow:1\nwaiting = free\n"), 32 / 0.005, 10);
-}
-
-// Burke, Reich: the times in two M/M/1 queues in series are independent and exponential.
-TEST(Chain, OfTwoQueuesHasBothTimes) {
-  const SimulationResult run = run_of(
-      "arrivals = open\nrate = 5\nmax-attempts = 1\ntimeout = 60s\noutage-for = 0s\nobserve = 19970s\n"
-      "waiting = free\nchain = a 1xexponential:100ms > b 1xexponential:125ms\n",
-      3);
-  const RequestTimes times = run.summary.latencies.requests();
-  EXPECT_NEAR(to_seconds(times.quantile(0.5)->time), 0.4414, 0.02);
-  EXPECT_NEAR(to_seconds(times.quantile(0.99)->time), 1.8354, 0.1);
 }
 
 GraphInterval window(int t, const std::vector<double>& in_time) {
@@ -256,7 +210,7 @@ TEST(GraphWatch, SaysWhatTheOutageMadeOfServices) {
   EXPECT_EQ(result.nodes[1].full_queue, 1126u);
 }
 
-// Nobody retries without an outage, and in it all do: 27 calls a request of the clients, see above.
+// Nobody retries without an outage, and in it all do: 27 calls a request of the clients (RetriesOnlyWhereItIsTold).
 TEST(Chain, CountsTheCallsOfTheOutage) {
   const SimulationResult run = run_of(
       "arrivals = open\nrate = 200\nstrategy = fixed\nfixed-delay = 5ms\nmax-attempts = 3\ntimeout = 2s\n"

@@ -95,32 +95,6 @@ TEST(SimulatedJob, ContinuesAfterACallThatWasGivenUp) {
   EXPECT_EQ(result.summary.capacity->use.used, counts.ok);
 }
 
-// N pacers share a rate R. Before an attempt, each pauses for N/R - rtt on average, and one attempt in
-// forty is throttled. Without randomness the share f is given by f ln 1.5 = (1 - f)/10 ln(1/0.9).
-TEST(SimulatedJob, PacersShareACapacity) {
-  JobWatch watch;
-  const SimulationResult result =
-      run_job(kTable +
-                  "clients = 200\ntasks = 200\ncalls = 100000\nworkers-start = 100ms\n"
-                  "time-limit = 2h\nstrategy = responsive\nrandomization = 0\n",
-              &watch);
-  const double share = std::log(1 / 0.9) / 10;
-  const double expected = share / (share + std::log(1.5));
-  double throttled = 0, attempts = 0, early_attempts = 0, early = 0;
-  for (const RunInterval& each : watch.intervals) {
-    if (each.t > 2000s) {
-      throttled += each.rates.throttled;
-      attempts += each.rates.attempts;
-    } else if (each.t > 100s && each.t <= 800s) {
-      early_attempts += each.rates.attempts;
-      ++early;
-    }
-  }
-  EXPECT_NEAR(throttled / attempts, expected, 0.05 * expected);
-  EXPECT_NEAR(200 / (early_attempts / early) - 0.01, 200 / 100.0 - 0.01, 0.1);
-  EXPECT_EQ(result.summary.job->makespan, std::nullopt);  // the time was up
-}
-
 TEST(SimulatedJob, HasAnOutageWhenAskedFor) {
   const std::string job = "arrivals = job\nclients = 5\ntasks = 5\ncalls = 1000\n";
   const SimulationResult frozen = run_job(job + "outage-at = 20s\noutage-for = 10s\n");

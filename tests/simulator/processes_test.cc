@@ -27,18 +27,6 @@ void expect_consistent(const SimulationResult& result, std::size_t clients) {
   EXPECT_LE(counts.requests, counts.ok + counts.gave_up() + clients);
 }
 
-// Site Reliability Engineering, chapter 21: everything fails, and each request has at most three attempts.
-// Retries may be a tenth of the requests. So the load grows by a tenth. Without the budget it would be
-// three times as much.
-TEST(Processes, ABudgetOfATenthKeepsTheLoadAtElevenTenths) {
-  const std::string three = kDead + "strategy = fixed\nmax-retries = 2\nlambda = 1s\n";
-  const SimulationResult without = processes_run(three);
-  EXPECT_NEAR(without.summary.counts.amplification(), 3, 0.05);
-  const SimulationResult with = processes_run(three + "retry-budget = sre\n");
-  EXPECT_NEAR(with.summary.counts.amplification(), 1.1, 0.01);
-  expect_consistent(with, 1000);
-}
-
 // A million of them, of 50 clients, took 1.77 GB.
 TEST(Processes, CountInTheMemoryThatARunNeeds) {
   const auto needed = [](const std::string& settings) {
@@ -117,24 +105,6 @@ TEST(Processes, AreOneForEachHundredClientsUnlessGiven) {
   EXPECT_EQ(count("arrivals = job\nclients = 250\n"), 3u);
   EXPECT_EQ(count("arrivals = open\n"), 1u);
   EXPECT_EQ(count("arrivals = open\nprocesses = 5\n"), 5u);
-}
-
-// Site Reliability Engineering, equation 21-1: clients want 1,000 requests a second from a service that
-// accepts 200. In the long run they send K times the accepted rate.
-TEST(Processes, AdaptiveThrottlingSendsKTimesTheAcceptedRate) {
-  const std::string wanted =
-      "arrivals = open\nrate = 1000\nrate-limit = 200\nrate-burst = 1\nstrategy = none\n"
-      "outage-at = 0s\noutage-for = 0s\nobserve = 1000s\n"
-      "throttle = sre\n";
-  for (const int k : {2, 3}) {
-    const SimulationResult result =
-        processes_run(wanted + "throttle-ratio = " + std::to_string(k) + "\n");
-    const Counts& counts = result.summary.counts;
-    // The first two minutes fill the window.
-    EXPECT_NEAR(static_cast<double>(counts.attempts) / static_cast<double>(counts.ok), k, 0.06 * k);
-    EXPECT_EQ(counts.requests, counts.attempts + counts.not_sent);
-    EXPECT_EQ(counts.not_sent, counts.unsent());
-  }
 }
 
 TEST(Processes, AttemptsRefusedByABreakerAreNotCounted) {

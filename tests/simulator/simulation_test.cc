@@ -120,24 +120,6 @@ TEST(Simulation, HasTheTimeOfARequestThatIsGivenUp) {
   EXPECT_EQ(summary.arrival_rate, 1);
 }
 
-TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
-  // Poisson arrivals at 100/s and a service of exactly 0.1 s: the concurrency is Poisson
-  // distributed with mean 10 (and never above the limit, which is set out of reach).
-  const Watched run("arrivals = open\nrate = 100\nlimit = 1000\n" + calm("4000s"));
-  std::vector<double> samples;
-  for (const ServerInterval& each : run.service) {
-    samples.push_back(static_cast<double>(each.concurrency));
-  }
-  const auto n = static_cast<double>(samples.size());
-  ASSERT_GT(n, 3900);
-  double mean = 0, variance = 0;
-  for (const double sample : samples) mean += sample / n;
-  for (const double sample : samples) variance += (sample - mean) * (sample - mean) / (n - 1);
-  EXPECT_NEAR(mean, 10, 5 * std::sqrt(10 / n));
-  // The variance of the sample variance of a Poisson distribution with mean m is about (m + 2 m^2) / n.
-  EXPECT_NEAR(variance, 10, 5 * std::sqrt((10 + 2 * 100) / n));
-}
-
 TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
   // In windows of 0.1 s at 100/s, requests are Poisson distributed with mean 10. Pearson's
   // statistic over the counts 5 and fewer, 6 to 14, 15 and more, has ten degrees of freedom:
@@ -184,31 +166,6 @@ TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther)
   const Summary late = run(kTwoClients + "observe = 1521ms\n").summary;
   EXPECT_EQ(late.counts.ok, 2u);
   EXPECT_EQ(late.latencies.attempts().max(), 3020ms);
-}
-
-// A share p of attempts fails, independently. A request of at most n attempts succeeds with probability
-// 1-p^n and takes (1-p^n)/(1-p) attempts on average. Their number has a truncated geometric distribution.
-TEST(Simulation, RetriesSucceedAsOftenAsIndependentErrorsAllow) {
-  for (const std::string after : {"admission", "service"}) {
-    const Watched run(
-        "outage-for = 0s\nobserve = 300s\nlimit = 1000000\nerror-share = 0.5\nmax-retries = 3\n"
-        "lambda = 1s\nerror-after = " +
-        after + '\n');
-    const Counts& counts = run.result.summary.counts;
-    const double ended = static_cast<double>(counts.ok + counts.gave_up());
-    EXPECT_GT(ended, 100'000);
-    EXPECT_NEAR(static_cast<double>(counts.ok) / ended, 0.9375,
-                4 * std::sqrt(0.9375 * 0.0625 / ended));
-    // The variance of the attempts: 1, 2, 3 or 4 with 1/2, 1/4, 1/8, 1/8. Some requests are under
-    // way at the end.
-    EXPECT_NEAR(static_cast<double>(counts.finished()) / ended, 1.875,
-                4 * std::sqrt(1.109375 / ended) + 2 * 1000 / ended);
-    EXPECT_EQ(counts.timed_out, 0u);
-    EXPECT_EQ(run.counts.offered, run.counts.admitted + run.counts.rejections());
-    EXPECT_EQ(run.counts.rejections(), run.counts.rejected[index_of(Rejection::kError)]);
-    EXPECT_EQ(run.counts.failed > 0, after == "service");
-    EXPECT_EQ(run.counts.rejections() > 0, after == "admission");
-  }
 }
 
 TEST(Simulation, ReportsHowLongRequestsWereInTheService) {

@@ -118,26 +118,6 @@ TEST(ParseCalls, ReadsGroupsAndWhatStandsAfterAName) {
                std::invalid_argument);
 }
 
-// k calls at once, each of which fails with p. The standard error of a share is 0.25 % at most.
-TEST(Topology, FanOutNeedsAllItsCalls) {
-  const auto fan_out = [](int k, const std::string& more, int attempts) {
-    return service("a", "calls = leaf&" + std::to_string(k) + '\n' + more) + service("leaf") +
-           retries("a.leaf", attempts);
-  };
-  const Summary once = run_of(fan_out(100, "", 1), erring("0.01"));
-  EXPECT_NEAR(once.counts.success_share(), std::pow(0.99, 100), 0.01);
-  EXPECT_NEAR(calls_of(once, "leaf"), 100, 0.5);
-  const Summary twice = run_of(fan_out(100, "", 2), erring("0.01"));
-  EXPECT_NEAR(twice.counts.success_share(), std::pow(1 - 1e-4, 100), 0.002);
-  EXPECT_NEAR(calls_of(twice, "leaf"), 101, 0.5);
-  const Summary five = run_of(fan_out(5, "", 3), erring("0.1"));
-  EXPECT_NEAR(five.counts.success_share(), std::pow(1 - 1e-3, 5), 0.002);
-  EXPECT_NEAR(calls_of(five, "leaf"), 5.55, 0.03);
-  // 0.9^5 + 5 x 0.1 x 0.9^4
-  const Summary four = run_of(fan_out(5, "on-failure = need:4\n", 1), erring("0.1"));
-  EXPECT_NEAR(four.counts.success_share(), 0.91854, 0.006);
-}
-
 const std::string kDiamond = service("a", "calls = left & right\n") +
                              service("left", "calls = d\n") + service("right", "calls = d\n") +
                              service("d") + retries("left.d", 3) + retries("right.d", 3);
@@ -413,18 +393,6 @@ TEST(Topology, FailsAtOnceOrWhenAllHaveEnded) {
   EXPECT_NEAR(to_seconds(time_of("all")), 0.101, 0.002);
 }
 
-// The first service never calls the second one again if that says so: 3 calls where 9 would come.
-TEST(Topology, AServiceMaySayThatItShouldNotBeRetried) {
-  const auto run = [](const std::string& rule) {
-    return run_of(service("a", "calls = b\n") +
-                      service("b", "calls = c\nupstream-failure = " + rule + '\n') + service("c") +
-                      retries("a.b", 3) + retries("b.c", 3),
-                  erring("1"));
-  };
-  EXPECT_NEAR(calls_of(run("502"), "c"), 9, 0.05);
-  EXPECT_NEAR(calls_of(run("no-retry"), "c"), 3, 0.02);
-}
-
 TEST(Topology, PassesOnWhatItGot) {
   const auto errors_with = [](const std::string& rule, int status) {
     const Counts counts =
@@ -436,27 +404,6 @@ TEST(Topology, PassesOnWhatItGot) {
   };
   EXPECT_TRUE(errors_with("502", 502));
   EXPECT_TRUE(errors_with("pass", 404));
-}
-
-// The last service hangs, a client tries three times for 1 s each, and the service between them three times for `t`.
-// Without deadlines each of its attempts goes out: 9 calls. With them it stops when the client's attempt has
-// ended.
-TEST(Topology, DeadlinesEndTheCallsOfThoseWhoHaveGone) {
-  const auto calls = [](const std::string& timeout, const std::string& deadline) {
-    const Summary run = run_of(
-        service("a", "calls = b\n") + service("b") +
-            "[a.b]\nstrategy = fixed\nfixed-delay = 0s\n"
-            "max-attempts = 3\ntimeout = " +
-            timeout + '\n',
-        "arrivals = open\nrate = 10\nstrategy = fixed\nfixed-delay = 0s\nmax-attempts = 3\ntimeout = 1s\n"
-        "outage-at = 0s\noutage-for = 300s\nobserve = 0s\ndeadline-propagation = " +
-            deadline + '\n');
-    return calls_of(run, "b");
-  };
-  EXPECT_NEAR(calls("1s", "none"), 9, 0.15);
-  EXPECT_NEAR(calls("1s", "attempt"), 3, 0.05);
-  EXPECT_NEAR(calls("600ms", "attempt"), 6, 0.1);
-  EXPECT_NEAR(calls("400ms", "attempt"), 9, 0.15);
 }
 
 // Exponential times of 100 ms: one in ten takes longer than 230.3 ms. Of two such calls, the second one that much later,

@@ -279,15 +279,6 @@ TEST(CommandedOutage, EndsAndSaysSoWhenTheProcessThatRunsTheCommandsIsKilled) {
   EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["failed_commands"], 1);
 }
 
-TEST(ServerProcess, FreezesAndWakes) {
-  const ServerUnderTest server;
-  ServerProcess process(server.pid());
-  process.freeze(TimePoint::max());
-  EXPECT_TRUE(frozen(server));
-  process.wake();
-  EXPECT_TRUE(awake(server));
-}
-
 TEST(ServerProcess, WakesWhatItFrozeWhenItGoes) {
   const ServerUnderTest server;
   {

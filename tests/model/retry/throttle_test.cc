@@ -130,33 +130,6 @@ TEST_F(ThrottleTest, ProbesLessAndLessOften) {
   EXPECT_NEAR(sent / kSeeds, 7.485, 1);
 }
 
-// A service accepts 100 a second of the 1000 that are wanted. K times as many as it accepts are sent.
-// From the fourth minute to the tenth these are 72,000, with a standard deviation of at most 0.4 %. The
-// formula adds 1 to 120,000 requests. Five standard deviations are 2 %.
-TEST_F(ThrottleTest, SendsKTimesTheAcceptedRate) {
-  for (const double ratio : {2.0, 1.25}) {
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      make("throttle = sre\nthrottle-ratio = " + std::to_string(ratio));
-      ClientRandom random(seed, 0);
-      double sent = 0;
-      double accepted = 0;
-      double capacity = 0;
-      for (int i = 0; i < 600'000; ++i) {
-        const TimePoint now = kStart + i * 1ms;
-        capacity = std::min(capacity + 0.1, 10.0);
-        if (throttle_->ask(now, random).kind != Permission::Kind::kSend) continue;
-        const bool ok = capacity >= 1;
-        if (ok) capacity -= 1;
-        end(1, ok ? kOk : kThrottled, now);
-        if (i < 240'000) continue;
-        ++sent;
-        if (ok) ++accepted;
-      }
-      EXPECT_NEAR(sent / accepted, ratio, 0.02 * ratio) << seed;
-    }
-  }
-}
-
 TEST(ThrottleSettings, RefuseANumberThatHasNoEffect) {
   EXPECT_THROW(settings_of<ThrottleSettings>("throttle-ratio = 3"), std::invalid_argument);
   EXPECT_THROW(settings_of<ThrottleSettings>("throttle = sre\nthrottle-window = 0s"),
