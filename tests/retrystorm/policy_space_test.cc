@@ -35,6 +35,10 @@ Settings with(const PolicySpace& space,
   return settings;
 }
 
+// The numbers of budgets and breakers: each makes every setting of these one more, and is settled as any other knob.
+const std::vector<std::string> kNumbers{"budget-tokens", "budget-deposit", "budget-share",
+                                        "budget-min-concurrency", "breaker-failure-share"};
+
 TEST(PolicySpace, SetsBackWhatHasNoEffect) {
   const PolicySpace space(strategies({"begin", "begin"}), {}, {}, std::nullopt);
   // A factor has none on constant waits, and full jitter is what the strategy has.
@@ -59,7 +63,7 @@ TEST(PolicySpace, TriesOnlyWhatRetriesTheSameWithTheSameTimeout) {
   list.push_back({.name = "grpc",
                   .settings = NamedOptions{{"strategy", "grpc"}, {"retry-on", "503+timeout"}}});
   list.front().settings = NamedOptions{{"strategy", "begin"}, {"retry-on", "503+timeout"}};
-  const PolicySpace space(list, {{"timeout", "700ms"}}, {}, std::nullopt);
+  const PolicySpace space(list, {{"timeout", "700ms"}}, kNumbers, std::nullopt);
   const std::vector<Settings> all = space.simplest(1'000);
   EXPECT_THAT(all, Not(Contains(space.strategy(1))));  // as it is, it does not retry timeouts
   EXPECT_THAT(all, Contains(space.strategy(2)));
@@ -77,7 +81,7 @@ TEST(PolicySpace, AllowsOnlyWhatEnds) {
   const auto allows = [](const PolicySpace& space, Settings settings) {
     return space.knobs().settle(settings);
   };
-  const PolicySpace begin(strategies({"begin", "fixed", "finagle"}), {}, {}, std::nullopt);
+  const PolicySpace begin(strategies({"begin", "fixed", "finagle"}), {}, kNumbers, std::nullopt);
   EXPECT_TRUE(allows(begin, begin.strategy(0)));
   EXPECT_FALSE(allows(begin, begin.strategy(1)));
   EXPECT_FALSE(allows(begin, begin.strategy(2)));  // a budget, and no last attempt
@@ -115,8 +119,10 @@ TEST(PolicySpace, LeavesAloneWhatIsGivenOrFixed) {
 }
 
 TEST(PolicySpace, AllowsWhatTheFormatCanSay) {
-  const std::vector<std::string> fixed{"growth",      "backoff-base", "backoff-factor",
-                                       "backoff-cap", "breaker",      "deadline"};
+  // Envoy's numbers are none of gRPC's.
+  const std::vector<std::string> fixed{
+      "growth",   "backoff-base", "backoff-factor",         "backoff-cap",          "breaker",
+      "deadline", "budget-share", "budget-min-concurrency", "breaker-failure-share"};
   const PolicySpace space(strategies({"grpc", "exponential"}), {}, fixed, ExportFormat::kGrpc);
   const std::vector<Settings> simplest = space.simplest(1'000);
   EXPECT_THAT(simplest, Contains(space.strategy(0)));
