@@ -3,7 +3,9 @@
 #include <ctime>
 
 #include "common/output/answer.h"
+#include "common/output/json_lines.h"
 #include "common/output/line_report.h"
+#include "common/output/output_queue.h"
 #include "tests/support/facts.h"
 #include "tests/support/test.h"
 
@@ -287,6 +289,89 @@ TEST(SummaryJson, HasNullForMissingValues) {
       json, R"({"verdict": "no outage", "reason": null, "baseline_ok": null, "errors_gone_s": null,
     "amplification": 1.0})");
   EXPECT_EQ(json["latency_ms"]["p50"], nullptr);
+}
+
+std::ptrdiff_t lines(bool job) {
+  std::ostringstream out;
+  LineReport report(out);
+  for (Duration t = 5s; t <= 8000s; t += 5s) {
+    RunInterval interval{.t = t};
+    if (job) interval.clients.mean_pause = 1s;
+    report.on_interval(interval);
+  }
+  const std::string text = out.str();
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+// A line each fifth longer: 5 up to 25 s, and at most ln(8000/25)/ln(1.2) = 31.6 after it.
+TEST(LineReport, HasFewLinesOfALongJob) {
+  EXPECT_EQ(lines(false), 1600);
+  EXPECT_LE(lines(true), 37);
+  EXPECT_GE(lines(true), 25);
+}
+
+std::string printed(const std::string& text, bool letter_by_letter) {
+  std::ostringstream out;
+  {
+    PlainText plain(out);
+    if (letter_by_letter) {
+      for (const char c : text) out << c;
+    } else {
+      out << text << std::flush;
+    }
+  }
+  return out.str();
+}
+
+TEST(PlainText, CommandsNobody) {
+  for (const bool letters : {false, true}) {
+    EXPECT_EQ(printed("a\033[2Jb\r\tc\n", letters), "a?[2Jb?\tc\n");
+    EXPECT_EQ(printed("::error::x\n  ::warning::y\n", letters), ":?error::x\n  :?warning::y\n");
+    EXPECT_EQ(printed("a::b\n: :\n:\n:\n", letters), "a::b\n: :\n:\n:\n");
+    EXPECT_EQ(printed("a ##[error]x #[b\n", letters), "a ##?error]x #[b\n");
+  }
+}
+
+TEST(PlainText, LetsThroughWhatMovesTheCursorOnPurpose) {
+  std::ostringstream out;
+  const PlainText plain(out);
+  PlainText::write_as_it_is(out, "\r\033[K");
+  EXPECT_EQ(out.str(), "\r\033[K");
+}
+
+using ::testing::MatchesRegex;
+
+// The fields in their order, without those of the version.
+nlohmann::ordered_json without_version(nlohmann::ordered_json start) {
+  EXPECT_EQ(start["version"], kVersion);
+  EXPECT_EQ(start.value("revision", ""), kRevision);
+  start.erase("version");
+  start.erase("revision");
+  return start;
+}
+
+TEST(StartJson, NamesTheProgramAndEveryOption) {
+  const auto start = start_json("client", "./client --seed=7", {{"clients", 1000}, {"seed", 7}});
+  EXPECT_EQ(without_version(start).dump(),
+            R"({"type":"start","program":"client","command":"./client --seed=7","clients":1000,)"
+            R"("seed":7})");
+}
+
+TEST(StartJson, HasTheWallClockTimeIfThereIsOne) {
+  const std::chrono::system_clock::time_point june(1719007987492ms);
+  EXPECT_EQ(without_version(start_json("server", "./server", {{"port", 8070}}, june)).dump(),
+            R"({"type":"start","program":"server","command":"./server",)"
+            R"("started_at":1719007987.492,"port":8070})");
+}
+
+TEST(VersionText, HasTheVersionAndTheRevisionIfThereIsOne) {
+  EXPECT_THAT(version_text(),
+              MatchesRegex("retrystorm [0-9]+[.][0-9]+[.][0-9]+( [(][-0-9a-z]+[)])?"));
+}
+
+TEST(CsvComment, IsOneLineWhateverTheCommandIs) {
+  EXPECT_EQ(csv_comment("simulate --at='1s\nload 2'", 7),
+            "# simulate --at='1s load 2', " + version_text() + ", seed 7");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "model/service/service_queue.h"
 
+#include "model/service/queue_rules.h"
+#include "model/service/service_time.h"
 #include "tests/support/test.h"
 
 namespace retrystorm {
@@ -132,6 +134,137 @@ TEST(ServiceQueue, HoldsMoveOnlyValues) {
   ServiceQueue<std::unique_ptr<int>> queue(ServiceCurve(0s, 0, 1, 1));
   queue.arrive(kStart, std::make_unique<int>(7));
   EXPECT_EQ(**queue.depart(kStart), 7);
+}
+
+TEST(QueueOrder, IsReadAsItIsPrinted) {
+  for (const char* text : {"fifo", "lifo", "adaptive-lifo:0", "adaptive-lifo:17"}) {
+    EXPECT_EQ(to_string(parse_queue_order(text)), text);
+  }
+}
+
+TEST(QueueOrder, RefusesOtherText) {
+  for (const char* text : {"", "FIFO", "fifo:1", "random", "adaptive-lifo", "adaptive-lifo:",
+                           "adaptive-lifo:-1", "adaptive-lifo:1.5", "adaptive-lifo:1:2"}) {
+    EXPECT_THROW(parse_queue_order(text), std::invalid_argument) << text;
+  }
+}
+
+// The trace of folly's rule: time and wait in milliseconds, and whether the request is dropped.
+TEST(CoDel, DropsAsFollyDoes) {
+  struct Asked {
+    double now, wait;
+    bool dropped;
+  };
+  CoDel codel(5ms, 100ms);
+  for (const Asked& step :
+       {Asked{1, 20, false}, Asked{2, 20, false}, Asked{3, 20, true}, Asked{4, 8, false},
+        Asked{5, 10, false}, Asked{5, 10.001, true}, Asked{50, 3, false}, Asked{103, 30, false},
+        Asked{104, 30, false}, Asked{204, 30, false}, Asked{205, 30, true}}) {
+    EXPECT_EQ(
+        codel.overloaded(TimePoint(from_seconds(step.now / 1e3)), from_seconds(step.wait / 1e3)),
+        step.dropped)
+        << step.now << " " << step.wait;
+  }
+}
+
+TEST(QueueDrop, IsReadAsItIsPrinted) {
+  for (const char* text : {"none", "age:1.5s", "codel:7ms:150ms"}) {
+    EXPECT_EQ(to_string(parse_queue_drop(text)), text);
+  }
+  EXPECT_EQ(to_string(parse_queue_drop("codel")), "codel:5ms:100ms");
+}
+
+TEST(QueueDrop, RefusesOtherText) {
+  for (const char* text :
+       {"", "no", "age", "age:", "age:-1s", "age:1s:2s", "codel:", "codel:5ms",
+        "codel:5ms:", "codel:0s:100ms", "codel:5ms:0s", "codel:5ms:100ms:1s", "length:5"}) {
+    EXPECT_THROW(parse_queue_drop(text), std::invalid_argument) << text;
+  }
+}
+
+const ServiceCurve kArticle(100ms, 30, 1.05, 15);
+
+TEST(ServiceCurve, IsFlatUpToTheLimit) {
+  EXPECT_EQ(kArticle.delay(0), 100ms);
+  EXPECT_EQ(kArticle.delay(1), 100ms);
+  EXPECT_EQ(kArticle.delay(30), 100ms);
+  EXPECT_GT(kArticle.delay(31), 100ms);
+}
+
+TEST(ServiceCurve, GrowsByTheFactorForEveryKRequests) {
+  EXPECT_NEAR(to_seconds(kArticle.delay(45)), 0.105, 1e-9);
+  EXPECT_NEAR(to_seconds(kArticle.delay(60)), 0.11025, 1e-9);
+  const ServiceCurve doubling(1s, 10, 2, 5);
+  EXPECT_NEAR(to_seconds(doubling.delay(15)), 2, 1e-8);
+  EXPECT_NEAR(to_seconds(doubling.delay(25)), 8, 1e-8);
+}
+
+// The log in the article.
+TEST(ServiceCurve, GivesTheArticlesDelaysToTheNanosecond) {
+  EXPECT_EQ(format_duration(kArticle.delay(1040)), "2.671444385s");
+  EXPECT_EQ(format_duration(kArticle.delay(1599)), "16.458895305s");
+  EXPECT_EQ(format_duration(kArticle.delay(1925)), "47.524196455s");
+  EXPECT_EQ(format_duration(kArticle.delay(2231)), "2m8.580906589s");
+}
+
+TEST(ServiceCurve, ReachesTheClientsTimeoutAt951) {
+  EXPECT_LT(kArticle.delay(951), 2s);
+  EXPECT_GT(kArticle.delay(952), 2s);
+}
+
+TEST(ServiceCurve, HasItsHighestThroughputAt307) {
+  const auto throughput = [](std::size_t c) {
+    return static_cast<double>(c) / to_seconds(kArticle.delay(c));
+  };
+  EXPECT_NEAR(throughput(307), 1246.9, 0.1);
+  EXPECT_GT(throughput(307), throughput(297));
+  EXPECT_GT(throughput(307), throughput(317));
+}
+
+// 0.1 * 1.05^((c - 30)/15) passes 2^63 ns between 7792 (9.2205e18 ns) and 7793 (9.2506e18 ns).
+TEST(ServiceCurve, SaturatesWhereTheOriginalOverflows) {
+  EXPECT_GT(kArticle.delay(7792), 290 * 365 * 24h);
+  EXPECT_LT(kArticle.delay(7792), Duration::max());
+  EXPECT_EQ(kArticle.delay(7793), Duration::max());
+  EXPECT_EQ(kArticle.delay(20'000), Duration::max());
+  EXPECT_EQ(kArticle.delay(1'000'000'000), Duration::max());
+  EXPECT_EQ(kArticle.delay(std::numeric_limits<std::size_t>::max()), Duration::max());
+}
+
+TEST(ServiceCurve, KnowsWhereItsThroughputFalls) {
+  EXPECT_NEAR(kArticle.best_concurrency(), 307.4, .1);
+  EXPECT_NEAR(kArticle.throughput(307), 1246.9, .1);
+  EXPECT_NEAR(kArticle.concurrency_of_delay(2s), 951, .1);
+  EXPECT_EQ(kArticle.concurrency_of_delay(99ms), 0);
+  EXPECT_NEAR(kArticle.falling_concurrency(100), 1588, .5);
+  EXPECT_NEAR(kArticle.falling_concurrency(200), 1317, .5);
+  EXPECT_EQ(kArticle.falling_concurrency(5000), kArticle.best_concurrency());
+  const ServiceCurve flat(5ms, 0, 1, 15);
+  EXPECT_TRUE(std::isinf(flat.best_concurrency()));
+  EXPECT_TRUE(std::isinf(flat.falling_concurrency(1)));
+}
+
+TEST(ServiceCurve, NeverFalls) {
+  Duration last{0};
+  for (std::size_t c = 0; c < 20'000; ++c) {
+    ASSERT_GE(kArticle.delay(c), last) << c;
+    last = kArticle.delay(c);
+  }
+}
+
+TEST(ServiceCurve, OfFactorOneIsFlat) {
+  const ServiceCurve flat(5ms, 0, 1, 15);
+  EXPECT_EQ(flat.delay(1), 5ms);
+  EXPECT_EQ(flat.delay(1'000'000), 5ms);
+}
+
+TEST(ServiceCurve, OfNoDelayStaysAtZero) {
+  EXPECT_EQ(ServiceCurve(0s, 0, 1e9, 1e-9).delay(1'000'000), 0s);
+}
+
+TEST(ServiceCurve, OfExtremeParametersSaturates) {
+  EXPECT_EQ(ServiceCurve(1ns, 0, 1e9, 1e-9).delay(1), Duration::max());
+  EXPECT_EQ(ServiceCurve(Duration::max(), 0, 1.05, 15).delay(1), Duration::max());
 }
 
 }  // namespace
