@@ -12,11 +12,9 @@
 
 #include "common/cli/options.h"
 #include "common/http/orders.h"
-#include "common/output/json_lines.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "model/retry/strategies.h"
-#include "model/run/disturbance.h"
 #include "words/words.h"
 
 namespace retrystorm {

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
 
 #include "common/os/foreign_file.h"
 #include "model/base/text.h"

@@ -4,11 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <stdexcept>
 #include <utility>
 
-#include "model/base/text.h"
 #include "policies/tree.h"
 
 namespace retrystorm {

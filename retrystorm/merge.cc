@@ -4,7 +4,6 @@
 // those of the parts in turn. All other lines are the same in each part.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <optional>

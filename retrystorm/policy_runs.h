@@ -1,7 +1,6 @@
 // Runs policies on a service, and judges them by a plan that is fixed beforehand.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>

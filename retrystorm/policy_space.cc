@@ -4,7 +4,6 @@
 #include <array>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 #include "model/base/text.h"
 

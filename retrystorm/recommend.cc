@@ -11,7 +11,6 @@
 #include "model/retry/strategies.h"
 #include "policies/readers.h"
 #include "retrystorm/policy_files.h"
-#include "retrystorm/study_command.h"
 #include "study/judged_runs.h"
 
 namespace retrystorm {

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <chrono>
 #include <functional>
-#include <iostream>
 #include <stdexcept>
 
 #include "common/cli/options.h"
@@ -16,7 +15,6 @@
 #include "retrystorm/policy_files.h"
 #include "study/cell_answer.h"
 #include "study/judged_runs.h"
-#include "study/sweep.h"
 #include "words/words.h"
 
 namespace retrystorm {

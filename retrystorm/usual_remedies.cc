@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "model/base/text.h"
 #include "model/run/outlook_formulas.h"

@@ -14,7 +14,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/http/page_server.h"
 #include "common/metrics/exposition.h"
 #include "common/os/process.h"
 #include "common/output/json_text.h"

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <chrono>
-#include <memory>
 #include <new>
 #include <string>
 #include <string_view>

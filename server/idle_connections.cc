@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 
 namespace retrystorm {
 namespace {

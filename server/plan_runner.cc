@@ -1,6 +1,5 @@
 #include "server/plan_runner.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <limits>
 #include <utility>

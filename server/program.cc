@@ -3,7 +3,6 @@
 
 #include <condition_variable>
 #include <iostream>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <exception>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>

@@ -6,15 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <map>
 #include <random>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "common/cli/options.h"
 #include "common/os/process.h"
 #include "common/output/answer.h"
 #include "common/output/before_line.h"
@@ -30,7 +26,6 @@
 #include "simulator/simulation.h"
 #include "study/evaluator.h"
 #include "study/judged_runs.h"
-#include "study/sweep.h"
 #include "words/words.h"
 
 namespace retrystorm {

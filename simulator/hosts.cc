@@ -1,9 +1,6 @@
 #include "simulator/hosts.h"
 
-#include <algorithm>
 #include <array>
-#include <span>
-#include <utility>
 
 namespace retrystorm {
 namespace {

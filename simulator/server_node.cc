@@ -1,8 +1,6 @@
 #include "simulator/server_node.h"
 
-#include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace retrystorm {
 

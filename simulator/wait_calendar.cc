@@ -1,7 +1,6 @@
 #include "simulator/wait_calendar.h"
 
 #include <bit>
-#include <cstdint>
 #include <utility>
 
 #if defined(__linux__)

@@ -1,7 +1,6 @@
 #include "study/cell_answer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "study/statistics.h"
 #include "words/words.h"

@@ -1,7 +1,6 @@
 #include "study/cell_result.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <type_traits>
 

@@ -4,14 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string>
-#include <utility>
 
 #include "common/output/json_lines.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
-#include "study/cell_result.h"
-#include "study/statistics.h"
 
 namespace retrystorm {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "model/base/duration.h"
 #include "model/base/text.h"
-#include "study/named_options.h"
 #include "study/statistics.h"
 #include "words/words.h"
 

@@ -10,7 +10,6 @@
 #include <iostream>
 #include <stdexcept>
 #include <system_error>
-#include <utility>
 
 #include "common/os/process.h"
 #include "common/output/json_text.h"

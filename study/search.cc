@@ -1,7 +1,6 @@
 #include "study/search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>

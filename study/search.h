@@ -9,7 +9,6 @@
 // The search does not know what is set, nor what a run is. It asks `Trials`.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -8,8 +8,6 @@
 #include <iostream>
 #include <random>
 #include <sstream>
-#include <stdexcept>
-#include <string>
 
 #include "common/os/process.h"
 #include "common/output/before_line.h"
@@ -18,9 +16,7 @@
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "study/cell_answer.h"
-#include "study/evaluator.h"
 #include "study/judged_runs.h"
-#include "study/sweep.h"
 #include "words/words.h"
 
 namespace retrystorm {

@@ -5,10 +5,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <stdexcept>
-#include <string_view>
 
 #include "common/read_settings.h"
 #include "model/base/duration.h"

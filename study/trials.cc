@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "common/output/json_text.h"
@@ -12,7 +11,6 @@
 #include "model/run/outlook.h"
 #include "simulator/syn_repeats.h"
 #include "study/judged_runs.h"
-#include "study/statistics.h"
 #include "words/words.h"
 
 namespace retrystorm {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <string_view>
 
 #include "model/base/text.h"
 

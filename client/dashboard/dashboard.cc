@@ -4,9 +4,7 @@
 #include <chrono>
 #include <iostream>
 #include <stdexcept>
-#include <string_view>
 
-#include "common/http/page_server.h"
 #include "model/retry/retry_settings.h"
 
 namespace retrystorm {

@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 
 #include "common/os/process.h"

@@ -1,8 +1,6 @@
 #include "common/calls/threads.h"
 
-#include <functional>
 #include <system_error>
-#include <utility>
 
 #include "common/os/process.h"
 

@@ -3,13 +3,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // The options that the programs share: one place for each name, default, range and help text.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>

@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "common/cli/help.h"
-#include "common/cli/options.h"
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"

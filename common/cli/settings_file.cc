@@ -6,7 +6,6 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 

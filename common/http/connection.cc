@@ -7,12 +7,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
-#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {

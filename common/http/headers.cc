@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <string>
 
 #include "model/base/text.h"
 

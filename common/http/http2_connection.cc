@@ -8,17 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <cstring>
 #include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "common/os/process.h"
 #include "model/base/text.h"
 
 namespace retrystorm {

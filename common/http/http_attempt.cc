@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "common/http/headers.h"
 
 namespace retrystorm {
 namespace {

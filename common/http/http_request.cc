@@ -10,7 +10,6 @@
 #include <charconv>
 #include <fstream>
 #include <iostream>
-#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <utility>

@@ -15,7 +15,6 @@
 #include <cstring>
 #include <exception>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -19,7 +18,6 @@
 #include <string_view>
 #include <utility>
 
-#include "common/os/process.h"
 #include "model/base/text.h"
 
 namespace retrystorm {

@@ -10,7 +10,6 @@
 #include <iterator>
 #include <limits>
 #include <sstream>
-#include <string>
 
 #include "common/output/json_lines.h"
 

@@ -1,7 +1,6 @@
 #include "common/output/answer.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 

@@ -5,9 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <ostream>
 #include <stdexcept>
-#include <utility>
 
 #include "common/output/json_lines.h"
 #include "common/output/json_text.h"

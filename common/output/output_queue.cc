@@ -9,10 +9,6 @@
 #include <condition_variable>
 #include <csignal>
 #include <iostream>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <string_view>
 

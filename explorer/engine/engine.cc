@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "common/output/before_line.h"
 #include "common/output/json_report.h"

@@ -1,7 +1,6 @@
 // Records latencies of attempts, requests and services in little memory, with a known error.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -1,9 +1,6 @@
 #include "model/graph/topology.h"
 
-#include <algorithm>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "model/base/text.h"

@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "model/base/random.h"
 #include "model/base/text.h"
 
 namespace retrystorm {

@@ -1,7 +1,6 @@
 #include "model/retry/budgets.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <stdexcept>

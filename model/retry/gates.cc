@@ -5,8 +5,6 @@
 #include <cmath>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "model/base/random.h"
 

@@ -4,9 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <stdexcept>
-#include <string>
 
-#include "model/base/option_list.h"
 #include "model/base/text.h"
 
 namespace retrystorm {

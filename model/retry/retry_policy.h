@@ -1,7 +1,6 @@
 // The retry policy: decides what happens to a request after each of its attempts.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/retry/budgets.h"
 #include "model/retry/strategies.h"
 
 namespace retrystorm {

@@ -1,13 +1,9 @@
 #include "model/retry/schedule.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 
-#include "model/base/random.h"
 #include "model/retry/attempt.h"
-#include "model/retry/retry_policy.h"
 
 namespace retrystorm {
 

@@ -1,7 +1,6 @@
 // What a client does next: think, request, and on failure wait and try again.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "model/base/duration.h"

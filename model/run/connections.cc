@@ -1,9 +1,7 @@
 #include "model/run/connections.h"
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 namespace retrystorm {

@@ -9,7 +9,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "model/run/counts.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace retrystorm {

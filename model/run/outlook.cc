@@ -8,7 +8,6 @@
 #include "model/retry/backoff.h"
 #include "model/retry/schedule.h"
 #include "model/run/storm.h"
-#include "model/service/service_options.h"
 
 namespace retrystorm {
 namespace {

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>

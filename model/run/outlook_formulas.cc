@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "model/base/random.h"
 
 namespace retrystorm {
 

@@ -1,7 +1,6 @@
 #include "model/run/picked_hosts.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace retrystorm {
 

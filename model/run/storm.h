@@ -1,7 +1,6 @@
 // What clients send while all of their attempts fail.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 

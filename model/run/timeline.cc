@@ -4,9 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 

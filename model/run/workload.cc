@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <stdexcept>
-#include <string>
 
 #include "model/base/text.h"
 #include "model/retry/strategies.h"

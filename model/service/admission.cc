@@ -1,7 +1,6 @@
 #include "model/service/admission.h"
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 
 namespace retrystorm {

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <limits>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"

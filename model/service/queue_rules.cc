@@ -1,6 +1,5 @@
 #include "model/service/queue_rules.h"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "model/service/rate_limit.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "model/base/text.h"
 

@@ -1,11 +1,9 @@
 #include "model/service/service_options.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

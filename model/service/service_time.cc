@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/base/random.h"
 #include "model/base/text.h"
 
 namespace retrystorm {

@@ -1,6 +1,5 @@
 #include "simulator/graph/graph_calls.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "simulator/graph/graph_service.h"

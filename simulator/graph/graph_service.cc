@@ -1,7 +1,6 @@
 #include "simulator/graph/graph_service.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace retrystorm {
 namespace {

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "common/os/foreign_file.h"
 #include "model/base/text.h"
-#include "model/graph/topology.h"
 #include "model/run/workload.h"
 #include "simulator/graph/topology_options.h"
 
