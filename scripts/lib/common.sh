@@ -161,6 +161,23 @@ free_port() {
   die 'no port is free'
 }
 
+# start_proxy LOG COMMAND...: which listens on $port. Sets $server_pid and $server_url. Fails if it does not begin to.
+start_proxy() {
+  local log=$1 tries
+  shift
+  "${with_parent[@]}" "$@" >"$log" 2>&1 </dev/null &
+  server_pid=$!
+  servers+=("$server_pid")
+  server_logs[$server_pid]=$log
+  server_url=http://127.0.0.1:$port/api
+  for ((tries = 0; tries < 100; ++tries)); do
+    kill -0 "$server_pid" 2>/dev/null || return 1
+    if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then return; fi
+    sleep 0.05
+  done
+  return 1
+}
+
 # start_server FILES [OPTION...]: on a free port. Writes FILES.server.jsonl and FILES.server.log;
 # sets $server_pid, $server_url and $server_port.
 start_server() {
