@@ -177,12 +177,4 @@ double ServiceCurve::concurrency_of_delay(Duration delay) const {
          natural_log(to_seconds(delay) / to_seconds(base_delay_)) / growth_;
 }
 
-double ServiceCurve::falling_concurrency(double rate) const {
-  const double low = best_concurrency();
-  if (low == std::numeric_limits<double>::infinity() || throughput(low) <= rate) return low;
-  double high = 2 * low;
-  while (throughput(high) > rate) high *= 2;
-  return find_crossing(low, high, [&](double some) { return throughput(some) > rate; }).low;
-}
-
 }  // namespace retrystorm

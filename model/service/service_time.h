@@ -69,9 +69,6 @@ class ServiceCurve {
   // The concurrency from which on a request takes longer than this. 0 if it always does, infinite if
   // it never does.
   double concurrency_of_delay(Duration delay) const;
-  // The concurrency above the best at which throughput has fallen to `rate` requests per second.
-  // The best one, if throughput is never as high; infinite if it never falls.
-  double falling_concurrency(double rate) const;
 
  private:
   double seconds(double concurrency) const;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "model/base/crossing.h"
 #include "model/base/random.h"
 #include "model/service/service_time.h"
 
@@ -384,8 +385,11 @@ inline double paid_retries(double p, double d) {
 // With x requests in the service, x above the limit, a request takes d f^((x - limit) / k). Beyond
 // its peak, throughput falls with x. Returns the x at which it has fallen to `rate`.
 inline double falling_concurrency(double rate, double d, double f, double limit, double k) {
-  return ServiceCurve(from_seconds(d), static_cast<std::size_t>(limit), f, k)
-      .falling_concurrency(rate);
+  const ServiceCurve curve(from_seconds(d), static_cast<std::size_t>(limit), f, k);
+  const double low = curve.best_concurrency();
+  double high = 2 * low;
+  while (curve.throughput(high) > rate) high *= 2;
+  return find_crossing(low, high, [&](double some) { return curve.throughput(some) > rate; }).low;
 }
 
 // --- Capacity ---

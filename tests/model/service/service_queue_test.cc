@@ -236,12 +236,10 @@ TEST(ServiceCurve, KnowsWhereItsThroughputFalls) {
   EXPECT_NEAR(kArticle.throughput(307), 1246.9, .1);
   EXPECT_NEAR(kArticle.concurrency_of_delay(2s), 951, .1);
   EXPECT_EQ(kArticle.concurrency_of_delay(99ms), 0);
-  EXPECT_NEAR(kArticle.falling_concurrency(100), 1588, .5);
-  EXPECT_NEAR(kArticle.falling_concurrency(200), 1317, .5);
-  EXPECT_EQ(kArticle.falling_concurrency(5000), kArticle.best_concurrency());
+  EXPECT_NEAR(kArticle.throughput(1588), 100, .5);
+  EXPECT_NEAR(kArticle.throughput(1317), 200, .5);
   const ServiceCurve flat(5ms, 0, 1, 15);
   EXPECT_TRUE(std::isinf(flat.best_concurrency()));
-  EXPECT_TRUE(std::isinf(flat.falling_concurrency(1)));
 }
 
 TEST(ServiceCurve, NeverFalls) {
