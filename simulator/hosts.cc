@@ -166,12 +166,7 @@ void Hosts::repeat_syn(TimePoint now) {
 
 KernelState Hosts::kernel() const {
   KernelState sum = first_->kernel();
-  for (Host host = 1; host < servers_.size(); ++host) {
-    const KernelState each = servers_[host]->kernel();
-    sum.accept_queue += each.accept_queue;
-    sum.unread += each.unread;
-    sum.no_room += each.no_room;
-  }
+  for (Host host = 1; host < servers_.size(); ++host) sum += servers_[host]->kernel();
   return sum;
 }
 

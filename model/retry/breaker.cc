@@ -87,20 +87,6 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
                           [&settings] { return settings.on ? "" : "without --breaker"; });
 }
 
-Breaker::Calls& Breaker::Calls::operator+=(const Calls& other) {
-  ended += other.ended;
-  failed += other.failed;
-  slow += other.slow;
-  return *this;
-}
-
-Breaker::Calls& Breaker::Calls::operator-=(const Calls& other) {
-  ended -= other.ended;
-  failed -= other.failed;
-  slow -= other.slow;
-  return *this;
-}
-
 Breaker::Breaker(const BreakerSettings& settings, TimePoint now) : settings_(settings) {
   if (settings_.window == BreakerWindow::kCalls) {
     // The window holds at most `calls`, so a greater minimum would never be reached.

@@ -10,6 +10,7 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/base/sliding_window.h"
+#include "model/base/sums.h"
 #include "model/retry/process_parts.h"
 
 namespace retrystorm {
@@ -67,8 +68,7 @@ class Breaker final : public Gate {
     std::uint32_t failed = 0;
     std::uint32_t slow = 0;
 
-    Calls& operator+=(const Calls& other);
-    Calls& operator-=(const Calls& other);
+    static constexpr std::tuple kSummed{&Calls::ended, &Calls::failed, &Calls::slow};
   };
 
   void change_to(State state, TimePoint now);

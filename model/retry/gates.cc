@@ -44,18 +44,6 @@ void declare_options(OptionList& options, ThrottleSettings& settings) {
                           [&settings] { return settings.on ? "" : "without --throttle"; });
 }
 
-Throttle::Counts& Throttle::Counts::operator+=(const Counts& other) {
-  requests += other.requests;
-  accepts += other.accepts;
-  return *this;
-}
-
-Throttle::Counts& Throttle::Counts::operator-=(const Counts& other) {
-  requests -= other.requests;
-  accepts -= other.accepts;
-  return *this;
-}
-
 Throttle::Throttle(const ThrottleSettings& settings, TimePoint now)
     : settings_(settings), window_(now, settings.window, kSlices) {}
 

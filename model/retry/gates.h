@@ -10,6 +10,7 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/base/sliding_window.h"
+#include "model/base/sums.h"
 #include "model/retry/process_parts.h"
 
 namespace retrystorm {
@@ -52,8 +53,7 @@ class Throttle final : public Gate {
     std::uint64_t requests = 0;
     std::uint64_t accepts = 0;
 
-    Counts& operator+=(const Counts& other);
-    Counts& operator-=(const Counts& other);
+    static constexpr std::tuple kSummed{&Counts::requests, &Counts::accepts};
   };
   static constexpr std::size_t kSlices = 100;  // gRPC's
 

@@ -60,43 +60,6 @@ void Counts::count(const AttemptResult& result) {
   }
 }
 
-namespace {
-
-template <typename Combine>
-void combine(Counts& a, const Counts& b, const Combine& into) {
-  constexpr std::array kFields{&Counts::ok,        &Counts::errors,     &Counts::timed_out,
-                               &Counts::requests,  &Counts::attempts,   &Counts::retries,
-                               &Counts::hedges,    &Counts::hedges_won, &Counts::not_sent,
-                               &Counts::throttled, &Counts::failing,    &Counts::young};
-  for (const auto field : kFields) into(a.*field, b.*field);
-  for (std::size_t i = 0; i < b.gave_up_by.size(); ++i) into(a.gave_up_by[i], b.gave_up_by[i]);
-  for (std::size_t i = 0; i < b.errors_by.size(); ++i) into(a.errors_by[i], b.errors_by[i]);
-}
-
-}  // namespace
-
-Counts& Counts::operator+=(const Counts& other) {
-  combine(*this, other, [](std::uint64_t& a, std::uint64_t b) { a += b; });
-  return *this;
-}
-
-Counts operator-(const Counts& a, const Counts& b) {
-  Counts result = a;
-  combine(result, b, [](std::uint64_t& one, std::uint64_t other) { one -= other; });
-  return result;
-}
-
-KeptConnections& KeptConnections::operator+=(const KeptConnections& other) {
-  open += other.open;
-  idle += other.idle;
-  in_line += other.in_line;
-  opened += other.opened;
-  given_up += other.given_up;
-  waited += other.waited;
-  sent_again += other.sent_again;
-  return *this;
-}
-
 ClientStates operator+(const ClientStates& a, const ClientStates& b) {
   ClientStates sum{.thinking = a.thinking + b.thinking,
                    .in_flight = a.in_flight + b.in_flight,

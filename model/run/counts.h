@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/base/duration.h"
+#include "model/base/sums.h"
 #include "model/retry/attempt.h"
 #include "model/service/service_observer.h"
 
@@ -72,8 +73,11 @@ struct Counts {
   void count(const AttemptResult& result);
   void give_up(GiveUp reason) { ++gave_up_by[static_cast<std::size_t>(reason)]; }
 
-  Counts& operator+=(const Counts& other);
-  friend Counts operator-(const Counts& a, const Counts& b);
+  static constexpr std::tuple kSummed{&Counts::ok,        &Counts::errors,     &Counts::timed_out,
+                                      &Counts::requests,  &Counts::attempts,   &Counts::retries,
+                                      &Counts::hedges,    &Counts::hedges_won, &Counts::not_sent,
+                                      &Counts::failing,   &Counts::gave_up_by, &Counts::errors_by,
+                                      &Counts::throttled, &Counts::young};
 };
 
 // The connections that processes keep.
@@ -88,8 +92,11 @@ struct KeptConnections {
   std::uint64_t sent_again = 0;  // attempts that were lost, and sent again without the policy
   std::optional<KernelState> kernel{};  // the server's, if the engine sees it
 
-  // Of other clients of the same service.
-  KeptConnections& operator+=(const KeptConnections& other);
+  // With those of other clients of the same service.
+  static constexpr std::tuple kSummed{&KeptConnections::open,      &KeptConnections::idle,
+                                      &KeptConnections::in_line,   &KeptConnections::opened,
+                                      &KeptConnections::given_up,  &KeptConnections::waited,
+                                      &KeptConnections::sent_again};
 };
 
 // The attempts that a service finds when it wakes from a freeze.

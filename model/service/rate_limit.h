@@ -9,6 +9,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
+#include "model/base/sums.h"
 #include "model/service/autoscaler.h"
 
 namespace retrystorm {
@@ -48,9 +49,7 @@ struct CapacityUse {
   double provided = 0;     // integral of the capacity in unit-seconds, which is what one pays for
   std::uint64_t used = 0;  // admitted requests, one unit-second each
 
-  friend CapacityUse operator-(const CapacityUse& a, const CapacityUse& b) {
-    return {.provided = a.provided - b.provided, .used = a.used - b.used};
-  }
+  static constexpr std::tuple kSummed{&CapacityUse::provided, &CapacityUse::used};
 };
 
 // The share of the provided capacity that was not used. At least 0, because the burst at the start

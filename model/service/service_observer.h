@@ -8,6 +8,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/latency.h"
+#include "model/base/sums.h"
 #include "model/service/admission.h"
 #include "model/service/rate_limit.h"
 
@@ -17,6 +18,9 @@ struct KernelState {
   std::size_t accept_queue = 0;  // connections that are not accepted
   std::size_t unread = 0;        // attempts on accepted connections; only an engine that sees them
   std::uint64_t no_room = 0;     // SYNs dropped since the start, because the accept queue was full
+
+  static constexpr std::tuple kSummed{&KernelState::accept_queue, &KernelState::unread,
+                                      &KernelState::no_room};
 };
 
 // Counts of requests, since the start or between two moments.
@@ -34,26 +38,10 @@ struct ServiceCounts {
     return std::accumulate(rejected.begin(), rejected.end(), std::uint64_t{0});
   }
 
-  ServiceCounts& operator+=(const ServiceCounts& more) {
-    offered += more.offered;
-    admitted += more.admitted;
-    completed += more.completed;
-    served += more.served;
-    failed += more.failed;
-    lost += more.lost;
-    for (std::size_t i = 0; i < rejected.size(); ++i) rejected[i] += more.rejected[i];
-    return *this;
-  }
-  friend ServiceCounts operator-(ServiceCounts a, const ServiceCounts& b) {
-    a.offered -= b.offered;
-    a.admitted -= b.admitted;
-    a.completed -= b.completed;
-    a.served -= b.served;
-    a.failed -= b.failed;
-    a.lost -= b.lost;
-    for (std::size_t i = 0; i < a.rejected.size(); ++i) a.rejected[i] -= b.rejected[i];
-    return a;
-  }
+  static constexpr std::tuple kSummed{&ServiceCounts::offered,   &ServiceCounts::admitted,
+                                      &ServiceCounts::completed, &ServiceCounts::served,
+                                      &ServiceCounts::failed,    &ServiceCounts::lost,
+                                      &ServiceCounts::rejected};
 };
 
 // How long requests were in the service, from admission to answer.
