@@ -309,10 +309,10 @@ std::optional<std::size_t> Experiment::waiting() const {
   return static_cast<std::size_t>(std::max(status->workers->waiting, 0.0));
 }
 
-nlohmann::ordered_json Experiment::start_line() const {
+Json Experiment::start_line() const {
   const std::string& strategy = workload_.retry.strategy;
   std::string command = started_as_.command;
-  nlohmann::ordered_json options = started_as_.options;
+  Json options = started_as_.options;
   if (strategy != options_.workload.retry.strategy) {
     command.append(" --strategy=").append(strategy);
     const auto seed = options["seed"];
@@ -325,14 +325,14 @@ nlohmann::ordered_json Experiment::start_line() const {
 }
 
 // Adds what the page gets in addition to the file.
-void Experiment::show(nlohmann::ordered_json event) {
+void Experiment::show(Json event) {
   Dashboard& dashboard = *dependencies_.dashboard;
   const std::string type = event["type"];
   if (type == "start") {
     event["seed"] = std::to_string(seed_);  // 64 bits: more than a number in a browser holds
     event["can_freeze"] = dashboard.can_freeze();
     event["can_order"] = dashboard.can_order();
-    event["strategies"] = nlohmann::ordered_json::array();
+    event["strategies"] = Json::array();
     for (const NamedStrategy& each : named_strategies()) event["strategies"].push_back(each.name);
   } else if (type == "interval") {
     const FleetTotals totals = fleet_->totals();

@@ -6,7 +6,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -25,6 +24,7 @@
 #include "common/output/answer.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
+#include "common/output/json_text.h"
 #include "common/output/line_report.h"
 #include "model/run/disturbance.h"
 #include "model/run/recovery.h"
@@ -47,7 +47,7 @@ Recovery with_doubts(Recovery recovery, const OutageDoubts& doubts);
 // How the run was started, for its first line.
 struct StartedAs {
   std::string command;
-  nlohmann::ordered_json options;  // with the seed
+  Json options;  // with the seed
 };
 
 // Owns the clients of the current run and its clock. What others own is in `Dependencies`. The page
@@ -127,7 +127,7 @@ class Experiment {
   void handle(const WakeCommand& command);
   void handle(const RestartCommand& command);
   void handle(const ActCommand& command);
-  nlohmann::ordered_json start_line() const;
+  Json start_line() const;
   // The result as far as the outage can be relied on, or with the reason why there was none.
   Recovery checked(Recovery recovery) const;
   // Adds what the client knows of the state of each host.
@@ -138,7 +138,7 @@ class Experiment {
   std::optional<std::size_t> waiting() const;
   // After an outage that is over: what holds the service down.
   std::optional<HeldDown> held_down(const RunInterval& interval);
-  void show(nlohmann::ordered_json event);
+  void show(Json event);
   void notice(const std::string& text);
   bool command_failed() const;  // the one that begins the outage
   TimePoint next_action() const;

@@ -123,7 +123,7 @@ class LoadSearch {
                          counted("runs", limit->runs),
                          {"time", *options_.duration}}}),
               style_);
-    plan_.json.write(limit_json(*limit, question, nlohmann::ordered_json::object()));
+    plan_.json.write(limit_json(*limit, question, Json::object()));
     return limit->found ? kExitHolds : exit_code_of({limit->beside->finding()});
   }
 
@@ -140,9 +140,9 @@ class LoadSearch {
 
   std::optional<TriedValue> judged(const std::string& value) {
     const ClientOptions with = options_with(value);
-    nlohmann::ordered_json values = plan_.values;
-    const auto number = nlohmann::ordered_json::parse(value, nullptr, false);
-    values[underscored(scale_.name)] = number.is_number() ? number : nlohmann::ordered_json(value);
+    Json values = plan_.values;
+    const auto number = Json::parse(value, nullptr, false);
+    values[underscored(scale_.name)] = number.is_number() ? number : Json(value);
     TriedValue tried{.value = value, .judgements = {}};
     std::size_t holds = 0;
     std::optional<Statement> errors;

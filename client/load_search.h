@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "client/options.h"
@@ -12,6 +11,7 @@
 #include "common/http/http_request.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
+#include "common/output/json_text.h"
 #include "model/run/run_observer.h"
 
 namespace retrystorm {
@@ -21,13 +21,12 @@ constexpr Duration kRunOfSearch = std::chrono::seconds(20);  // without --durati
 struct LoadSearchPlan {
   const ClientOptions& options;
   const HttpRequest& request;
-  const nlohmann::ordered_json& values;  // of the options, as the first line of a run has them
+  const Json& values;  // of the options, as the first line of a run has them
   JsonLines& json;
   EndSignals& signals;
   // Makes a run. `out` gets its lines. Ends it as soon as `ends_early` says so, or a signal comes.
-  std::function<void(const ClientOptions& with, const nlohmann::ordered_json& values,
-                     std::ostream& out, RunObserver& judge,
-                     const std::function<bool()>& ends_early)>
+  std::function<void(const ClientOptions& with, const Json& values, std::ostream& out,
+                     RunObserver& judge, const std::function<bool()>& ends_early)>
       run;
 };
 

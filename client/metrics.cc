@@ -84,7 +84,7 @@ std::string ClientMetrics::status() const {
   const Counts& counts = totals.counts;
   const ClientHistory history = fleet->history();
   const auto waits = fleet->histograms().retry_waits();
-  nlohmann::ordered_json status{{"program", "client"}};
+  Json status{{"program", "client"}};
   status["uptime_s"] = rounded(to_seconds(Clock::now() - start_));
   if (fleet->is_open()) {
     status["threads"] = fleet->threads();

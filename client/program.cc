@@ -135,7 +135,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
     if (!status.empty()) monitors[i].emplace(resolve_url(status));
   }
   bool outage_failed = false;
-  const auto run_once = [&](const ClientOptions& with, const nlohmann::ordered_json& its_values,
+  const auto run_once = [&](const ClientOptions& with, const Json& its_values,
                             std::ostream& out, RunObserver& judge,
                             const std::function<bool()>& ends_early) {
     Experiment experiment(with, seed, {invocation.command, its_values},

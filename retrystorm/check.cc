@@ -293,8 +293,6 @@ void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, con
   }
 }
 
-using Json = nlohmann::ordered_json;
-
 void write_sarif(const std::vector<Found>& all, bool of_changes) {
   Json rules = Json::array(), results = Json::array();
   for (const auto& [id, about] : kFindingRules) {

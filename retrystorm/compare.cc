@@ -489,13 +489,13 @@ Statement explanation(const Day& day, const NamedOptions& service, double before
           {{"option", "--" + best->first + '=' + best->second}, {"share", ShareOf{explained}}}};
 }
 
-nlohmann::ordered_json compared_json(const Statement& answer, const Statements& findings,
-                                     const std::vector<WindowCompared>& all) {
-  nlohmann::ordered_json json{{"type", "compared"}, {"answer", statement_json(answer)}};
+Json compared_json(const Statement& answer, const Statements& findings,
+                   const std::vector<WindowCompared>& all) {
+  Json json{{"type", "compared"}, {"answer", statement_json(answer)}};
   json["findings"] = statements_json(findings);
-  json["windows"] = nlohmann::ordered_json::array();
+  json["windows"] = Json::array();
   for (const WindowCompared& each : all) {
-    nlohmann::ordered_json line{{"t", to_seconds(each.measured->end)}};
+    Json line{{"t", to_seconds(each.measured->end)}};
     for (std::size_t i = 0; i < kFigures.size(); ++i) {
       const auto& figure = each.figures[i];
       if (!figure) continue;

@@ -97,7 +97,7 @@ JobCells job_cells(const Compared& asked, const std::vector<JobCase>& cases) {
 // In the order of the study's `run_columns`.
 CellValues values_of(const RunResult& run) {
   const auto or_null = [](const std::optional<double>& value, auto to_json) {
-    return value ? nlohmann::ordered_json(to_json(*value)) : nlohmann::ordered_json();
+    return value ? Json(to_json(*value)) : Json();
   };
   return {seconds_json(run.makespan), or_null(run.throttled_share, share_json),
           static_cast<std::uint64_t>(run.gave_up), or_null(run.provided, rounded),

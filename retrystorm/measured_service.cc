@@ -362,12 +362,12 @@ double stamp_in(const nlohmann::json& json, const char* name) {
 
 }  // namespace
 
-nlohmann::ordered_json measured_json(const MeasuredService& measured) {
-  nlohmann::ordered_json json{{"type", "measured"}, {"known", measured.known}};
+Json measured_json(const MeasuredService& measured) {
+  Json json{{"type", "measured"}, {"known", measured.known}};
   json["answer"] = statement_json(measured.headline);
   json["findings"] = statements_json(measured.findings);
   json["doubts"] = statements_json(measured.doubts);
-  json["steps"] = nlohmann::ordered_json::array();
+  json["steps"] = Json::array();
   for (const LoadStep& each : measured.steps) {
     json["steps"].push_back({{"clients", each.clients},
                              {"ok_per_second", each.rate},

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/output/json_text.h"
 #include "model/base/duration.h"
 #include "model/base/statement.h"
 #include "retrystorm/service_fit.h"
@@ -51,7 +51,7 @@ NamedOptions settings_of(const MeasuredService& measured);
 std::string settings_text(const MeasuredService& measured);
 
 // What was found, as one line of JSON (docs/output.schema.json, measured).
-nlohmann::ordered_json measured_json(const MeasuredService& measured);
+Json measured_json(const MeasuredService& measured);
 
 // Replaces the file. Throws std::runtime_error if it cannot be written.
 void write_text(const std::string& path, const std::string& text);

@@ -22,8 +22,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct MergeOptions {
   std::vector<std::string> files;
 };

@@ -515,7 +515,7 @@ class Recommendation final : private Trials {
 
   void write(const std::vector<Row>& rows) {
     const auto options_json = [this](const Settings& settings) {
-      nlohmann::ordered_json json = nlohmann::ordered_json::object();
+      Json json = Json::object();
       json["strategy"] = space_.name(settings[0]);
       for (const auto& [name, value] : own_settings(settings)) json[underscored(name)] = value;
       return json;
@@ -523,13 +523,13 @@ class Recommendation final : private Trials {
     for (const Settings& each : search_.ranked()) {
       if (trials_.standing(each).costs.empty()) continue;
       const SituationFigures figures = trials_.figures(each);
-      nlohmann::ordered_json line{{"type", "candidate"},
-                                  {"settings", options_json(each)},
-                                  {"down", trials_.standing(each).most_down()},
-                                  {"claims_missed", trials_.missed(each).size()},
-                                  {"back_s", nullptr},
-                                  {"failed", rounded(figures.failed)},
-                                  {"attempts", rounded(figures.attempts)}};
+      Json line{{"type", "candidate"},
+                {"settings", options_json(each)},
+                {"down", trials_.standing(each).most_down()},
+                {"claims_missed", trials_.missed(each).size()},
+                {"back_s", nullptr},
+                {"failed", rounded(figures.failed)},
+                {"attempts", rounded(figures.attempts)}};
       if (figures.back) line["back_s"] = rounded(to_seconds(*figures.back));
       study_.json().write(line);
     }

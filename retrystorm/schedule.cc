@@ -20,8 +20,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct ScheduleOptions {
   WorkloadOptions workload;
   std::string strategies = "exponential";

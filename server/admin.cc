@@ -242,17 +242,17 @@ std::string server_metrics(const ServerInterval& totals, const Upstream* upstrea
   return exposition(families);
 }
 
-nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime,
-                                     const ServiceOptions& settings, const Upstream* upstream) {
+Json server_status(const ServerInterval& totals, Duration uptime, const ServiceOptions& settings,
+                   const Upstream* upstream) {
   const ServiceCounts& counts = totals.counts;
-  auto rejected = nlohmann::ordered_json::object();
+  auto rejected = Json::object();
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
     rejected[kRejections[i].name] = counts.rejected[i];
   }
-  nlohmann::ordered_json status{{"program", "server"},
-                                {"uptime_s", rounded(to_seconds(uptime))},
-                                {"concurrency", totals.concurrency},
-                                {"last_delay_s", to_seconds(totals.last_delay)}};
+  Json status{{"program", "server"},
+              {"uptime_s", rounded(to_seconds(uptime))},
+              {"concurrency", totals.concurrency},
+              {"last_delay_s", to_seconds(totals.last_delay)}};
   if (totals.kernel) {
     status["accept_queue"] = totals.kernel->accept_queue;
     status["no_room_total"] = totals.kernel->no_room;

@@ -3,13 +3,13 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "common/http/orders.h"
 #include "common/http/page_server.h"
+#include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "model/base/duration.h"
 #include "model/service/service_options.h"
@@ -72,9 +72,8 @@ class ServiceControl {
 // The metrics in Prometheus' text format. `totals` counts since the start. `upstream`: null if it calls nobody.
 std::string server_metrics(const ServerInterval& totals, const Upstream* upstream = nullptr);
 
-nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime,
-                                     const ServiceOptions& settings,
-                                     const Upstream* upstream = nullptr);
+Json server_status(const ServerInterval& totals, Duration uptime, const ServiceOptions& settings,
+                   const Upstream* upstream = nullptr);
 
 // Serves GET /metrics, GET /status and, to clients that know the token, POST /control, from
 // construction to destruction. It has separate threads and a separate socket, and uses the

@@ -142,7 +142,7 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
 
 }  // namespace
 
-nlohmann::ordered_json processes_json(const SimulatorOptions& options) {
+Json processes_json(const SimulatorOptions& options) {
   const Topology topology = make_topology(options.graph, options.service, options.workload);
   if (options.scale != 1) {
     throw std::invalid_argument("--scale: real programs have as many clients as there are");
@@ -156,7 +156,7 @@ nlohmann::ordered_json processes_json(const SimulatorOptions& options) {
   }
   const std::string outage_of =
       topology.nodes[find_node(topology, options.graph.outage_of, "--outage-of")].name;
-  nlohmann::ordered_json json;
+  Json json;
   json["front"] = topology.nodes.front().name;
   json["outage_of"] = outage_of;
   json["outage"] = print_disturbance(options.timeline.outage);

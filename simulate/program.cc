@@ -62,8 +62,8 @@ namespace {
 struct BeforeRun {
   std::string line{};
   Statements warnings{};
-  std::string assumed{};           // see `assumed_list`
-  nlohmann::ordered_json start{};  // the options, and this, for the first line of JSON
+  std::string assumed{};  // see `assumed_list`
+  Json start{};           // the options, and this, for the first line of JSON
 };
 
 // `asked` has a seed. `set`: options that need not be given.

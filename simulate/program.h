@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "common/cli/options.h"
 #include "common/cli/program.h"
 #include "common/output/expectation.h"
+#include "common/output/json_text.h"
 #include "simulator/scenario_options.h"
 #include "study/cell_result.h"
 #include "study/named_options.h"
@@ -60,7 +60,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options);
 // those that it calls, and those of a `client` for each kind of clients. Where a URL belongs stands the service's name
 // between two @. What the programs choose themselves (ports, files, times) is left out. Throws std::invalid_argument
 // with a readable message if the real programs cannot do it.
-nlohmann::ordered_json processes_json(const SimulatorOptions& options);
+Json processes_json(const SimulatorOptions& options);
 
 struct AnsweredCell {
   CellResult result{};

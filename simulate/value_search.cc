@@ -162,7 +162,7 @@ class ValueSearch {
   void write_tried(const TriedValue& tried) {
     for (std::size_t i = 0; i < tried.judgements.size(); ++i) {
       const Expectation& claim = options_.expectations[i];
-      nlohmann::ordered_json line = judgement_json(claim, tried.judgements[i]);
+      Json line = judgement_json(claim, tried.judgements[i]);
       line[underscored(scale_.name)] = tried.value;
       line["observe_s"] = to_seconds(options_of(tried.value).observe);
       study_->json().write(line);

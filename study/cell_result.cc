@@ -361,8 +361,6 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // How a figure is written: a time in its name's unit, an empty one as null.
 enum class Form { kNumber, kShare, kLow, kHigh };  // the last two are the ends of an interval
 

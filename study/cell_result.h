@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/output/json_text.h"
 #include "model/base/duration.h"
 #include "model/base/latency.h"
 #include "model/retry/retry_on.h"
@@ -201,7 +201,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses = kUsualM
 // A figure of cells, as the files for programs have it.
 struct CellColumn {
   std::string name;
-  std::function<nlohmann::ordered_json(const CellResult&)> value;
+  std::function<Json(const CellResult&)> value;
 };
 
 // What only some runs have. Its columns are the last ones.
@@ -220,7 +220,7 @@ std::vector<CellColumn> cell_columns(const MoreColumns& more = {});
 
 // A row for programs: the names and values that identify the cell, then every column.
 std::vector<std::string> cell_names(std::vector<std::string> labels, const MoreColumns& more = {});
-using CellValues = std::vector<nlohmann::ordered_json>;
+using CellValues = std::vector<Json>;
 CellValues cell_values(const std::vector<std::string>& labels, const CellResult& cell,
                        const MoreColumns& more = {});
 

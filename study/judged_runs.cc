@@ -299,7 +299,7 @@ std::vector<Expectation> holding(const std::vector<Expectation>& claims,
 void write_finding(std::ostream& out, JsonLines& json,
                    const std::vector<std::pair<std::string, std::string>>& labels,
                    const Expectation& expectation, const Judgement& judgement) {
-  nlohmann::ordered_json line = judgement_json(expectation, judgement);
+  Json line = judgement_json(expectation, judgement);
   std::string row;
   for (const auto& [name, value] : labels) {
     row += (row.empty() ? "" : ", ") + with_dashes(name) + '=' + value;

@@ -248,21 +248,20 @@ RunAnswer answer_of(const LimitValue& limit, const LimitQuestion& question) {
           {limit.beside ? "search-found" : "search-found-at-end", values}};
 }
 
-nlohmann::ordered_json limit_json(const LimitValue& limit, const LimitQuestion& question,
-                                  const nlohmann::ordered_json& more) {
+Json limit_json(const LimitValue& limit, const LimitQuestion& question, const Json& more) {
   const auto value_of = [](const std::optional<TriedValue>& tried) {
-    return tried ? nlohmann::ordered_json(tried->value) : nlohmann::ordered_json(nullptr);
+    return tried ? Json(tried->value) : Json(nullptr);
   };
-  auto against = nlohmann::ordered_json::array(), spans = nlohmann::ordered_json::array();
+  auto against = Json::array(), spans = Json::array();
   for (const TriedValue& each : limit.against) against.push_back(each.value);
   for (const Span& each : limit.spans) {
     spans.push_back({{"finding", to_string(each.finding)}, {"from", each.from}, {"to", each.to}});
   }
-  nlohmann::ordered_json line{{"type", "limit_value"},
-                              {"option", underscored(question.option.name)},
-                              {"kind", question.least ? "least" : "most"},
-                              {"value", value_of(limit.found)},
-                              {"beside", value_of(limit.beside)}};
+  Json line{{"type", "limit_value"},
+            {"option", underscored(question.option.name)},
+            {"kind", question.least ? "least" : "most"},
+            {"value", value_of(limit.found)},
+            {"beside", value_of(limit.beside)}};
   line.update(more);
   line["against"] = against;
   line["spans"] = spans;

@@ -16,12 +16,12 @@
 
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/output/answer.h"
+#include "common/output/json_text.h"
 #include "model/base/option_list.h"
 #include "study/judged_runs.h"
 #include "study/named_options.h"
@@ -92,7 +92,6 @@ struct LimitQuestion {
 };
 RunAnswer answer_of(const LimitValue& limit, const LimitQuestion& question);
 // Its line of JSON. `more`: keys of the program.
-nlohmann::ordered_json limit_json(const LimitValue& limit, const LimitQuestion& question,
-                                  const nlohmann::ordered_json& more);
+Json limit_json(const LimitValue& limit, const LimitQuestion& question, const Json& more);
 
 }  // namespace retrystorm

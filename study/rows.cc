@@ -70,7 +70,7 @@ void LineFile::write(const std::string& line) {
   }
 }
 
-std::string cell_text(const nlohmann::ordered_json& value) {
+std::string cell_text(const Json& value) {
   return value.is_null()     ? ""
          : value.is_string() ? value.get<std::string>()
          : value.is_object() ? pairs_text(value)
@@ -117,10 +117,10 @@ void Rows::begin() {
   csv_.write(csv_row(names_));
 }
 
-void Rows::write(const std::vector<nlohmann::ordered_json>& values) {
+void Rows::write(const std::vector<Json>& values) {
   begin();
   std::vector<std::string> texts;
-  nlohmann::ordered_json row{{"type", type_}};
+  Json row{{"type", type_}};
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const auto& value = values[i];
     row[names_[i]] = value;

@@ -1,13 +1,13 @@
 // Where tables are written, and rows for programs: the same columns in a CSV file and in JSON Lines.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/output/json_lines.h"
+#include "common/output/json_text.h"
 #include "common/output/output_file.h"
 #include "common/output/style.h"
 
@@ -44,7 +44,7 @@ struct OpenTableFiles {
 };
 
 // A value as text: null is empty, and an object is as in `pairs_text`.
-std::string cell_text(const nlohmann::ordered_json& value);
+std::string cell_text(const Json& value);
 
 // Quotes cells that contain a comma or a quote. Control characters become `?`. One that begins a formula gets an
 // apostrophe.
@@ -70,7 +70,7 @@ class Rows {
 
   // A value for each name; see `cell_text`. Throws std::runtime_error when
   // that file cannot be written any more.
-  void write(const std::vector<nlohmann::ordered_json>& values);
+  void write(const std::vector<Json>& values);
 
  private:
   const std::string type_;

@@ -105,7 +105,7 @@ void add_cell(CLI::App& app, CellShare& cell) {
       "machines; `retrystorm merge` joins the files of the parts; 0 = all");
 }
 
-void write_start(const char* program, const Invocation& invocation, nlohmann::ordered_json options,
+void write_start(const char* program, const Invocation& invocation, Json options,
                  std::uint64_t seed, JsonLines& json, std::size_t parted_cells) {
   options["seed"] = seed;
   if (parted_cells > 0) options["cells"] = parted_cells;

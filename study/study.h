@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -15,6 +14,7 @@
 #include "common/cli/options.h"
 #include "common/cli/program.h"
 #include "common/output/expectation.h"
+#include "common/output/json_text.h"
 #include "common/output/work_output.h"
 #include "model/base/duration.h"
 #include "study/cell_result.h"
@@ -99,12 +99,12 @@ struct StudyPlan {
   bool checked = false;      // it is known that the cells can be run
   // As in `simulate`: rows and findings are written as they come, and a claim takes as many runs as it needs.
   bool as_they_come = false;
-  nlohmann::ordered_json start = {};  // in place of the options, in the first line of --json
+  Json start = {};  // in place of the options, in the first line of --json
 };
 
 // Writes the first line of the file of `--json`: `options`, and the seed. `parted_cells`: how many cells all parts have,
 // if the file is of a part.
-void write_start(const char* program, const Invocation& invocation, nlohmann::ordered_json options,
+void write_start(const char* program, const Invocation& invocation, Json options,
                  std::uint64_t seed, JsonLines& json, std::size_t parted_cells = 0);
 
 // Of the two programs of the curve and of its clients both have a --factor.

@@ -721,8 +721,8 @@ std::string trial_words(const AnswerTrials::Outcome& outcome) {
   return words_of(line);
 }
 
-nlohmann::ordered_json trial_json(const std::string& row, const AnswerTrials::Outcome& outcome) {
-  nlohmann::ordered_json line{{"type", "trial"}};
+Json trial_json(const std::string& row, const AnswerTrials::Outcome& outcome) {
+  Json line{{"type", "trial"}};
   if (!row.empty()) line["row"] = row;
   line["trial"] = outcome.trial.row;
   line["what"] = what_of(outcome.trial);

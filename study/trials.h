@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "common/output/expectation.h"
+#include "common/output/json_text.h"
 #include "model/base/statement.h"
 #include "simulator/scenario_options.h"
 #include "study/cell_result.h"
@@ -116,6 +116,6 @@ std::string what_of(const Trial& trial);
 std::string trial_words(const AnswerTrials::Outcome& outcome);
 
 // The line of the trial in JSON: {"type": "trial", ...}. `row`: that of a table; may be empty.
-nlohmann::ordered_json trial_json(const std::string& row, const AnswerTrials::Outcome& outcome);
+Json trial_json(const std::string& row, const AnswerTrials::Outcome& outcome);
 
 }  // namespace retrystorm

@@ -45,8 +45,8 @@ void EventStream::Subscription::end() {
   changed_.notify_one();
 }
 
-void EventStream::send(const nlohmann::ordered_json& event, Keep keep) {
-  const auto text = event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+void EventStream::send(const Json& event, Keep keep) {
+  const auto text = event.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto message = std::make_shared<const std::string>("data: " + text + "\n\n");
   const std::scoped_lock lock(mutex_);
   history_.push_back({message, keep});

@@ -6,10 +6,11 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/output/json_text.h"
 
 namespace retrystorm {
 
@@ -49,7 +50,7 @@ class EventStream {
     kAlways  // even after that
   };
 
-  void send(const nlohmann::ordered_json& event, Keep keep);
+  void send(const Json& event, Keep keep);
 
   // A new run begins: drops what was kept for the last one.
   void begin_run();

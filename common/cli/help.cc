@@ -254,7 +254,7 @@ std::string bare_word(std::string_view text) {
 using Words = std::vector<std::pair<std::string, std::string>>;
 Words glossary() {
   Words words;
-  const auto entries = nlohmann::ordered_json::parse(glossary_files().front().content);
+  const auto entries = Json::parse(glossary_files().front().content);
   for (const auto& [names, meaning] : entries.items()) {
     for (std::size_t at = 0; at < names.size();) {
       const std::size_t end = std::min(names.find(", ", at), names.size());

@@ -17,7 +17,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Relation = Expectation::Relation;
 
 // Of --runs.
@@ -478,7 +477,7 @@ RunAnswer answer_of(const Expectation& expectation, const Judgement& judgement,
   return {holds ? Tone::kGood : broken ? Tone::kBad : Tone::kDoubt, what};
 }
 
-nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judgement& judgement) {
+Json judgement_json(const Expectation& expectation, const Judgement& judgement) {
   const auto number = [](const std::optional<double>& value) {
     return value && !std::isinf(*value) ? Json(rounded(*value)) : Json(nullptr);
   };

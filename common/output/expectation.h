@@ -3,7 +3,6 @@
 #pragma once
 
 #include <iosfwd>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include "common/exit_code.h"
 #include "common/output/answer.h"
+#include "common/output/json_text.h"
 #include "model/run/recovery.h"
 #include "model/run/run_observer.h"
 
@@ -21,7 +21,7 @@ class JsonLines;
 
 // Figures by name. A figure X with an interval has X_low and X_high beside it. Null: a time that
 // never came, or a figure that does not exist.
-using Figures = nlohmann::ordered_json;
+using Figures = Json;
 
 // The figures of one run: those of its summary, with the names of nested ones joined by "_". The
 // verdicts and "down" (collapsed or relapsed) are 1 or 0. "down" is null if the run is still recovering,
@@ -101,7 +101,7 @@ Statements details_of(const Expectation& expectation, const Judgement& judgement
 // "✓ down<5% holds: 0 % (95 %: 0 % to 2.9 %), 200 runs", as a line. `row`: of which row it is, or empty.
 RunAnswer answer_of(const Expectation& expectation, const Judgement& judgement,
                     const std::string& row = "");
-nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judgement& judgement);
+Json judgement_json(const Expectation& expectation, const Judgement& judgement);
 
 // The exit code of the worst of these findings.
 ExitCode exit_code_of(const std::vector<Finding>& findings);

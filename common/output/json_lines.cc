@@ -15,10 +15,9 @@ std::string version_text() {
   return std::string("retrystorm ") + kVersion + (revision.empty() ? "" : " (" + revision + ')');
 }
 
-nlohmann::ordered_json start_json(const std::string& program, const std::string& command,
-                                  const nlohmann::ordered_json& options,
-                                  std::optional<std::chrono::system_clock::time_point> started_at) {
-  nlohmann::ordered_json start{{"type", "start"}, {"program", program}, {"version", kVersion}};
+Json start_json(const std::string& program, const std::string& command, const Json& options,
+                std::optional<std::chrono::system_clock::time_point> started_at) {
+  Json start{{"type", "start"}, {"program", program}, {"version", kVersion}};
   if (*kRevision != '\0') start["revision"] = kRevision;
   start["command"] = command;
   if (started_at) start["started_at"] = rounded(to_seconds(started_at->time_since_epoch()));
@@ -66,7 +65,7 @@ JsonLines::~JsonLines() {
   finish();
 }
 
-void JsonLines::write(const nlohmann::ordered_json& object) {
+void JsonLines::write(const Json& object) {
   if (!queue_ || queue_->failed()) return;
   const std::string line = json_line(object) + '\n';
   queue_->sputn(line.data(), static_cast<std::streamsize>(line.size()));

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "common/output/json_text.h"
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 
@@ -27,9 +27,8 @@ std::string version_text();
 // The program, its version, the command that repeats the run, and every option. `started_at` is the
 // wall-clock time at `t` = 0. Readers can use it to align files of programs that were started at
 // different times. Virtual time has none.
-nlohmann::ordered_json start_json(
-    const std::string& program, const std::string& command, const nlohmann::ordered_json& options,
-    std::optional<std::chrono::system_clock::time_point> started_at = std::nullopt);
+Json start_json(const std::string& program, const std::string& command, const Json& options,
+                std::optional<std::chrono::system_clock::time_point> started_at = std::nullopt);
 
 // "# simulate --runs=9, retrystorm 1.0.0 (2f76069a1), seed 5", in one line whatever the command is.
 std::string csv_comment(const std::string& command, std::uint64_t seed);
@@ -50,10 +49,10 @@ class JsonLines {
 
   // A failure (for example, a full disk) is printed once on standard error, and so is the number of
   // dropped lines. The run continues.
-  void write(const nlohmann::ordered_json& object);
+  void write(const Json& object);
   // A function that writes its argument to this file. This object must outlive the function.
   auto sink() {
-    return [this](const nlohmann::ordered_json& object) { write(object); };
+    return [this](const Json& object) { write(object); };
   }
 
   // With `WhenFull::kWait`: from now on, drops lines instead of waiting.

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/output/json_text.h"
 #include "model/run/run_observer.h"
 #include "model/service/service_observer.h"
 
 namespace retrystorm {
 
 // Receives each object. Anything that the function refers to must outlive the report.
-using JsonSink = std::function<void(const nlohmann::ordered_json&)>;
+using JsonSink = std::function<void(const Json&)>;
 
 // All events of a run.
 class JsonReport : public RunObserver {

@@ -42,8 +42,6 @@ void ServiceLineReport::on_interval(Duration t, Duration /*window*/,
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 bool ends_with_unit(const std::string& name, std::string_view unit) {
   return name.ends_with('_' + std::string(unit)) ||
          name.find('_' + std::string(unit) + '_') != name.npos;

@@ -24,8 +24,7 @@ namespace {
 }
 
 // A time and its upper end, which is null if the time may be more.
-void add_bound(nlohmann::ordered_json& json, const std::string& name,
-               const std::optional<TimeBound>& time) {
+void add_bound(Json& json, const std::string& name, const std::optional<TimeBound>& time) {
   json[name] = low_end_json(time);
   json[name + "_high"] = high_end_json(time);
 }
@@ -37,24 +36,24 @@ std::string percent_text(double share) {
 }
 
 // Seconds, rounded to microseconds: a trace needs finer times than statistics of many requests.
-nlohmann::ordered_json fine_seconds_json(std::optional<Duration> time) {
-  return time ? nlohmann::ordered_json(std::round(to_seconds(*time) * 1e6) / 1e6) : nullptr;
+Json fine_seconds_json(std::optional<Duration> time) {
+  return time ? Json(std::round(to_seconds(*time) * 1e6) / 1e6) : nullptr;
 }
 
-nlohmann::ordered_json fate_json(AttemptFate fate) {
+Json fate_json(AttemptFate fate) {
   constexpr std::array kNames{"ok", "error", "timed_out", "not_sent", "superseded"};
   if (fate == AttemptFate::kUnderWay) return nullptr;
   return kNames.at(static_cast<std::size_t>(fate) - 1);
 }
 
-nlohmann::ordered_json reason_json(std::optional<GiveUp> reason) {
-  return reason ? nlohmann::ordered_json(kGiveUpNames[static_cast<std::size_t>(*reason)]) : nullptr;
+Json reason_json(std::optional<GiveUp> reason) {
+  return reason ? Json(kGiveUpNames[static_cast<std::size_t>(*reason)]) : nullptr;
 }
 
 // An object with `value` of each reason to give up, by the reason's name.
 template <typename Value>
-nlohmann::ordered_json by_reason(const Value& value) {
-  auto json = nlohmann::ordered_json::object();
+Json by_reason(const Value& value) {
+  auto json = Json::object();
   for (std::size_t i = 0; i < kGiveUpNames.size(); ++i)
     json[std::string(kGiveUpNames[i])] = value(i);
   return json;
@@ -68,18 +67,17 @@ std::string callers_text(std::size_t clients, double arrival_rate, const std::st
                           : std::to_string(clients) + " clients";
 }
 
-nlohmann::ordered_json attempt_json(const TracedRequest& request, std::size_t index) {
+Json attempt_json(const TracedRequest& request, std::size_t index) {
   const TracedAttempt& attempt = request.attempts[index];
-  nlohmann::ordered_json json{{"type", "attempt"},
-                              {"t", fine_seconds_json(attempt.t)},
-                              {"request", request.number},
-                              {"attempt", index + 1},
-                              {"client", request.client},
-                              {"outcome", fate_json(attempt.fate)},
-                              {"status", attempt.status > 0 ? nlohmann::ordered_json(attempt.status)
-                                                            : nlohmann::ordered_json()},
-                              {"reason", reason_json(attempt.why)},
-                              {"latency_s", fine_seconds_json(attempt.latency)}};
+  Json json{{"type", "attempt"},
+            {"t", fine_seconds_json(attempt.t)},
+            {"request", request.number},
+            {"attempt", index + 1},
+            {"client", request.client},
+            {"outcome", fate_json(attempt.fate)},
+            {"status", attempt.status > 0 ? Json(attempt.status) : Json()},
+            {"reason", reason_json(attempt.why)},
+            {"latency_s", fine_seconds_json(attempt.latency)}};
   if (attempt.pool) json["pool_s"] = fine_seconds_json(attempt.pool);
   json["connect_s"] = fine_seconds_json(attempt.connect);
   json["queue_s"] = fine_seconds_json(attempt.queue);
@@ -89,33 +87,33 @@ nlohmann::ordered_json attempt_json(const TracedRequest& request, std::size_t in
   return json;
 }
 
-nlohmann::ordered_json request_json(const TracedRequest& request) {
+Json request_json(const TracedRequest& request) {
   const std::size_t sent = request.sent();
   const char* const outcome = request.gave_up ? "gave_up" : "ok";
   return {{"type", "request"},
           {"t", fine_seconds_json(request.t)},
           {"request", request.number},
           {"client", request.client},
-          {"outcome", request.time ? nlohmann::ordered_json(outcome) : nlohmann::ordered_json()},
+          {"outcome", request.time ? Json(outcome) : Json()},
           {"reason", reason_json(request.gave_up)},
           {"time_s", fine_seconds_json(request.time)},
           {"attempts", sent},
           {"not_sent", request.attempts.size() - sent}};
 }
 
-nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
-  return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;
+Json seconds_json(std::optional<Duration> time) {
+  return time ? Json(rounded(to_seconds(*time))) : nullptr;
 }
 
-nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
-  return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
+Json milliseconds_json(std::optional<Duration> time) {
+  return time ? Json(rounded(to_seconds(*time) * 1e3)) : nullptr;
 }
 
-nlohmann::ordered_json low_end_json(const std::optional<TimeBound>& time) {
+Json low_end_json(const std::optional<TimeBound>& time) {
   return milliseconds_json(time ? std::optional(time->time) : std::nullopt);
 }
 
-nlohmann::ordered_json high_end_json(const std::optional<TimeBound>& time) {
+Json high_end_json(const std::optional<TimeBound>& time) {
   return time && time->or_more ? nullptr : low_end_json(time);
 }
 
@@ -124,8 +122,7 @@ std::string client_line(const Rates& rates) {
                 rates.errors, rates.timed_out);
 }
 
-nlohmann::ordered_json outlook_json(const Outlook& outlook) {
-  using Json = nlohmann::ordered_json;
+Json outlook_json(const Outlook& outlook) {
   struct AsJson {
     bool milliseconds;
     Json operator()(std::monostate) const { return nullptr; }
@@ -164,22 +161,22 @@ nlohmann::ordered_json outlook_json(const Outlook& outlook) {
   return json;
 }
 
-nlohmann::ordered_json share_json(double share) {
+Json share_json(double share) {
   return std::round(share * 1e5) / 1e5;
 }
 
-nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts) {
+Json gave_up_json(const GiveUpCounts& counts) {
   return by_reason([&counts](std::size_t reason) { return counts[reason]; });
 }
 
-nlohmann::ordered_json connections_json(const KeptConnections& kept) {
-  nlohmann::ordered_json json{{"open", kept.open},
-                              {"idle", kept.idle},
-                              {"in_line", kept.in_line},
-                              {"opened", kept.opened},
-                              {"given_up", kept.given_up},
-                              {"waited", kept.waited},
-                              {"sent_again", kept.sent_again}};
+Json connections_json(const KeptConnections& kept) {
+  Json json{{"open", kept.open},
+            {"idle", kept.idle},
+            {"in_line", kept.in_line},
+            {"opened", kept.opened},
+            {"given_up", kept.given_up},
+            {"waited", kept.waited},
+            {"sent_again", kept.sent_again}};
   if (kept.kernel) {
     json["accept_queue"] = kept.kernel->accept_queue;
     json["unread"] = kept.kernel->unread;
@@ -188,32 +185,32 @@ nlohmann::ordered_json connections_json(const KeptConnections& kept) {
   return json;
 }
 
-nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
+Json client_interval_json(const RunInterval& interval) {
   const Rates& rates = interval.rates;
   const ClientStates& clients = interval.clients;
   const auto gave_up_by =
       by_reason([&rates](std::size_t reason) { return rounded(rates.gave_up_by[reason]); });
-  auto errors_by = nlohmann::ordered_json::object();
+  auto errors_by = Json::object();
   for (std::size_t i = 0; i < kErrorKinds.size(); ++i) {
     if (rates.errors_by[i] > 0)
       errors_by[std::string(kErrorKinds[i])] = rounded(rates.errors_by[i]);
   }
-  nlohmann::ordered_json json{{"type", "interval"},
-                              {"t", rounded(to_seconds(interval.t))},
-                              {"ok", rounded(rates.ok)},
-                              {"errors", rounded(rates.errors)},
-                              {"errors_by", errors_by},
-                              {"timed_out", rounded(rates.timed_out)},
-                              {"attempts", rounded(rates.attempts)},
-                              {"retries", rounded(rates.retries)},
-                              {"requests", rounded(rates.requests)},
-                              {"gave_up", rounded(rates.gave_up())},
-                              {"gave_up_by", gave_up_by},
-                              {"not_sent", rounded(rates.not_sent)},
-                              {"latency_ms", latency_json(interval.latency)},
-                              {"thinking", clients.thinking},
-                              {"in_flight", clients.in_flight},
-                              {"waiting_to_retry", clients.waiting_to_retry}};
+  Json json{{"type", "interval"},
+            {"t", rounded(to_seconds(interval.t))},
+            {"ok", rounded(rates.ok)},
+            {"errors", rounded(rates.errors)},
+            {"errors_by", errors_by},
+            {"timed_out", rounded(rates.timed_out)},
+            {"attempts", rounded(rates.attempts)},
+            {"retries", rounded(rates.retries)},
+            {"requests", rounded(rates.requests)},
+            {"gave_up", rounded(rates.gave_up())},
+            {"gave_up_by", gave_up_by},
+            {"not_sent", rounded(rates.not_sent)},
+            {"latency_ms", latency_json(interval.latency)},
+            {"thinking", clients.thinking},
+            {"in_flight", clients.in_flight},
+            {"waiting_to_retry", clients.waiting_to_retry}};
   if (interval.totals.hedges > 0) {
     json["hedges"] = rounded(rates.hedges);
     json["hedges_won"] = rounded(rates.hedges_won);
@@ -228,22 +225,22 @@ nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
   return json;
 }
 
-nlohmann::ordered_json errors_json(const Counts& counts) {
-  auto json = nlohmann::ordered_json::object();
+Json errors_json(const Counts& counts) {
+  auto json = Json::object();
   for (std::size_t i = 0; i < kErrorKinds.size(); ++i) {
     if (counts.errors_by[i] > 0) json[std::string(kErrorKinds[i])] = counts.errors_by[i];
   }
   return json;
 }
 
-nlohmann::ordered_json outage_json(Duration t, OutageEvent event, const std::string& what) {
+Json outage_json(Duration t, OutageEvent event, const std::string& what) {
   return {{"type", "outage"},
           {"t", rounded(to_seconds(t))},
           {"event", event == OutageEvent::kBegin ? "stop" : "continue"},
           {"what", what}};
 }
 
-nlohmann::ordered_json action_json(Duration t, const std::string& what) {
+Json action_json(Duration t, const std::string& what) {
   return {{"type", "action"}, {"t", rounded(to_seconds(t))}, {"what", what}};
 }
 
@@ -271,17 +268,16 @@ std::string server_line(const std::string& stamp, const ServerInterval& interval
                 delay.c_str());
 }
 
-nlohmann::ordered_json server_interval_json(Duration t, Duration window,
-                                            const ServerInterval& interval) {
+Json server_interval_json(Duration t, Duration window, const ServerInterval& interval) {
   const auto rate = [seconds = to_seconds(window)](auto count) {
     return seconds > 0 ? rounded(static_cast<double>(count) / seconds) : 0;
   };
   const ServiceCounts& counts = interval.counts;
-  auto rejected = nlohmann::ordered_json::object();
+  auto rejected = Json::object();
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
     rejected[kRejections[i].name] = rate(counts.rejected[i]);
   }
-  nlohmann::ordered_json json{
+  Json json{
       {"type", "interval"}, {"t", rounded(to_seconds(t))}, {"concurrency", interval.concurrency}};
   if (interval.waited_for) json["waited_for"] = *interval.waited_for;
   json["last_delay_s"] = to_seconds(interval.last_delay);
@@ -308,14 +304,12 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
   return json;
 }
 
-nlohmann::ordered_json recovery_json(const Recovery& recovery) {
+Json recovery_json(const Recovery& recovery) {
   return {
       {"verdict", to_string(recovery.verdict)},
-      {"reason", recovery.causes.empty() ? nlohmann::ordered_json(nullptr)
-                                         : nlohmann::ordered_json(words_of(recovery.causes))},
+      {"reason", recovery.causes.empty() ? Json(nullptr) : Json(words_of(recovery.causes))},
       {"causes", statements_json(recovery.causes)},
-      {"baseline_ok", recovery.baseline_ok ? nlohmann::ordered_json(rounded(*recovery.baseline_ok))
-                                           : nlohmann::ordered_json(nullptr)},
+      {"baseline_ok", recovery.baseline_ok ? Json(rounded(*recovery.baseline_ok)) : Json(nullptr)},
       {"errors_gone_s", seconds_json(recovery.errors_gone)},
       {"time_to_recovery_s", seconds_json(recovery.time_to_recovery)},
       {"time_to_50_percent_s", seconds_json(recovery.time_to_half)},
@@ -325,20 +319,20 @@ nlohmann::ordered_json recovery_json(const Recovery& recovery) {
   };
 }
 
-nlohmann::ordered_json latency_json(const LatencyQuantiles& latency) {
+Json latency_json(const LatencyQuantiles& latency) {
   return {{"p50", milliseconds_json(latency.p50)},
           {"p95", milliseconds_json(latency.p95)},
           {"p99", milliseconds_json(latency.p99)}};
 }
 
-nlohmann::ordered_json latency_json(const LatencyHistogram& latency) {
+Json latency_json(const LatencyHistogram& latency) {
   auto json = latency_json(quantiles(latency));
   json["max"] = milliseconds_json(latency.max());
   return json;
 }
 
-nlohmann::ordered_json latency_json(const RequestTimes& times) {
-  nlohmann::ordered_json json;
+Json latency_json(const RequestTimes& times) {
+  Json json;
   add_bound(json, "p50", times.quantile(0.5));
   add_bound(json, "p95", times.quantile(0.95));
   add_bound(json, "p99", times.quantile(0.99));
@@ -349,13 +343,13 @@ nlohmann::ordered_json latency_json(const RequestTimes& times) {
 namespace {
 
 // The figures of a phase, with its name at the end of theirs.
-void add_phase(nlohmann::ordered_json& json, std::string_view name, const PhaseFigures& phase) {
+void add_phase(Json& json, std::string_view name, const PhaseFigures& phase) {
   const auto named = [&name](const char* figure, const char* unit = "") {
     return figure + std::string(name) + unit;
   };
   const auto success = phase.success_share();
   const Rates each = rates(phase.counts, phase.length);
-  json[named("success_")] = success ? share_json(*success) : nlohmann::ordered_json(nullptr);
+  json[named("success_")] = success ? share_json(*success) : Json(nullptr);
   json[named("requests_")] = phase.requests();
   json[named("gave_up_")] = phase.gave_up;
   json[named("unfinished_")] = phase.unfinished;
@@ -371,8 +365,7 @@ void add_phase(nlohmann::ordered_json& json, std::string_view name, const PhaseF
 
 }  // namespace
 
-nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std::string& to,
-                                 const Rates& calls) {
+Json edge_json(Duration t, const std::string& from, const std::string& to, const Rates& calls) {
   return {{"type", "edge"},
           {"t", rounded(to_seconds(t))},
           {"from", from},
@@ -387,11 +380,10 @@ nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std:
 
 namespace {
 
-nlohmann::ordered_json host_json(std::size_t host, const HostInterval& state) {
-  nlohmann::ordered_json json{
-      {"host", host + 1},       {"attempts", state.attempts},   {"ok", state.ok},
-      {"failed", state.failed}, {"ejections", state.ejections}, {"out", rounded(state.out)},
-      {"frozen", state.frozen}};
+Json host_json(std::size_t host, const HostInterval& state) {
+  Json json{{"host", host + 1},       {"attempts", state.attempts},   {"ok", state.ok},
+            {"failed", state.failed}, {"ejections", state.ejections}, {"out", rounded(state.out)},
+            {"frozen", state.frozen}};
   if (!state.concurrency) return json;
   json.update({{"concurrency", *state.concurrency},
                {"busy", state.workers.busy},
@@ -404,8 +396,8 @@ nlohmann::ordered_json host_json(std::size_t host, const HostInterval& state) {
 
 }  // namespace
 
-std::vector<nlohmann::ordered_json> hosts_json(Duration t, const HostIntervals& hosts) {
-  std::vector<nlohmann::ordered_json> lines;
+std::vector<Json> hosts_json(Duration t, const HostIntervals& hosts) {
+  std::vector<Json> lines;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     lines.push_back({{"type", "host"}, {"t", rounded(to_seconds(t))}});
     lines.back().update(host_json(host, hosts[host]));
@@ -413,9 +405,8 @@ std::vector<nlohmann::ordered_json> hosts_json(Duration t, const HostIntervals& 
   return lines;
 }
 
-std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& shape,
-                                                        const GraphInterval& interval) {
-  std::vector<nlohmann::ordered_json> lines;
+std::vector<Json> graph_interval_json(const GraphShape& shape, const GraphInterval& interval) {
+  std::vector<Json> lines;
   const double t = rounded(to_seconds(interval.t));
   for (std::size_t i = 0; i < interval.nodes.size(); ++i) {
     for (std::size_t k = 0; k < interval.edges.size(); ++k) {
@@ -520,11 +511,11 @@ std::string graph_text(const GraphResult& graph) {
 
 namespace {
 
-nlohmann::ordered_json graph_json(const GraphResult& graph) {
+Json graph_json(const GraphResult& graph) {
   const auto number = [](const std::optional<double>& value) {
-    return value ? nlohmann::ordered_json(rounded(*value)) : nlohmann::ordered_json();
+    return value ? Json(rounded(*value)) : Json();
   };
-  nlohmann::ordered_json json{{"died_first", nullptr}, {"why", nullptr}};
+  Json json{{"died_first", nullptr}, {"why", nullptr}};
   if (graph.first) {
     json["died_first"] = graph.nodes[*graph.first].name;
     json["why"] = words_of(graph.why);
@@ -562,13 +553,12 @@ nlohmann::ordered_json graph_json(const GraphResult& graph) {
 
 }  // namespace
 
-nlohmann::ordered_json summary_json(const Summary& summary) {
+Json summary_json(const Summary& summary) {
   const Counts& counts = summary.counts;
   const RetryMetrics& metrics = summary.retry_metrics;
-  nlohmann::ordered_json json{{"type", "summary"}};
+  Json json{{"type", "summary"}};
   json.update(recovery_json(summary.recovery));
-  json["outage"] =
-      summary.outage.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(summary.outage);
+  json["outage"] = summary.outage.empty() ? Json() : Json(summary.outage);
   json.update({
       {"amplification", rounded(counts.amplification())},
       {"elapsed_s", rounded(to_seconds(summary.elapsed))},

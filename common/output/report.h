@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/output/json_text.h"
 #include "model/base/latency.h"
 #include "model/run/counts.h"
 #include "model/run/graph_report.h"
@@ -23,19 +23,19 @@ namespace retrystorm {
 std::string client_line(const Rates& rates);
 
 // The outlook of the run, for the first line. Unlimited figures are null.
-nlohmann::ordered_json outlook_json(const Outlook& outlook);
+Json outlook_json(const Outlook& outlook);
 
-nlohmann::ordered_json connections_json(const KeptConnections& kept);
-nlohmann::ordered_json client_interval_json(const RunInterval& interval);
+Json connections_json(const KeptConnections& kept);
+Json client_interval_json(const RunInterval& interval);
 
 // Its `event` is "stop" or "continue".
-nlohmann::ordered_json outage_json(Duration t, OutageEvent event, const std::string& what);
-nlohmann::ordered_json action_json(Duration t, const std::string& what);
+Json outage_json(Duration t, OutageEvent event, const std::string& what);
+Json action_json(Duration t, const std::string& what);
 
 // The attempt number `index` of a traced request, and the traced request itself. Times are rounded
 // to microseconds.
-nlohmann::ordered_json attempt_json(const TracedRequest& request, std::size_t index);
-nlohmann::ordered_json request_json(const TracedRequest& request);
+Json attempt_json(const TracedRequest& request, std::size_t index);
+Json request_json(const TracedRequest& request);
 
 // "Jun 21 22:13:07.492". A virtual clock starts at the beginning of 1970 and is printed in UTC.
 enum class Zone { kLocal, kUtc };
@@ -48,7 +48,7 @@ std::string server_line(const std::string& stamp, const ServerInterval& interval
 // Adds the state of a service with workers: `workers`, `busy` and `waiting`. `Workers` is a
 // `WorkerState`, or what another process reports about its workers. Adds nothing without workers.
 template <typename Workers>
-void add_workers(nlohmann::ordered_json& json, const std::optional<Workers>& workers) {
+void add_workers(Json& json, const std::optional<Workers>& workers) {
   if (!workers) return;
   json["workers"] = workers->workers;
   json["busy"] = workers->busy;
@@ -56,51 +56,48 @@ void add_workers(nlohmann::ordered_json& json, const std::optional<Workers>& wor
 }
 
 // `window` is the time that the interval covers.
-nlohmann::ordered_json server_interval_json(Duration t, Duration window,
-                                            const ServerInterval& interval);
+Json server_interval_json(Duration t, Duration window, const ServerInterval& interval);
 
 // A line for each host.
-std::vector<nlohmann::ordered_json> hosts_json(Duration t, const HostIntervals& hosts);
+std::vector<Json> hosts_json(Duration t, const HostIntervals& hosts);
 
 // The calls of one service to another, a second.
-nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std::string& to,
-                                 const Rates& calls);
+Json edge_json(Duration t, const std::string& from, const std::string& to, const Rates& calls);
 // Of services behind services: for each a line of type "node", and one of type "edge" for those who call it.
-std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& names,
-                                                        const GraphInterval& interval);
+std::vector<Json> graph_interval_json(const GraphShape& names, const GraphInterval& interval);
 // A line for each service.
 std::string graph_text(const GraphResult& graph);
 // "api died first, at 45 s: ...", or nothing if no service died.
 std::optional<Statement> first_death(const GraphResult& graph);
 
 // The verdict and its figures, for the summary and the live page.
-nlohmann::ordered_json recovery_json(const Recovery& recovery);
+Json recovery_json(const Recovery& recovery);
 
 // A time in seconds, and in milliseconds; null for an event that did not happen.
-nlohmann::ordered_json seconds_json(std::optional<Duration> time);
-nlohmann::ordered_json milliseconds_json(std::optional<Duration> time);
+Json seconds_json(std::optional<Duration> time);
+Json milliseconds_json(std::optional<Duration> time);
 
 // Quantiles in milliseconds; null if there are none.
-nlohmann::ordered_json latency_json(const LatencyHistogram& latency);
-nlohmann::ordered_json latency_json(const LatencyQuantiles& latency);
+Json latency_json(const LatencyHistogram& latency);
+Json latency_json(const LatencyQuantiles& latency);
 // Each with its upper end: null if it falls on a request that has not ended.
-nlohmann::ordered_json latency_json(const RequestTimes& times);
+Json latency_json(const RequestTimes& times);
 // The same of one time in milliseconds.
-nlohmann::ordered_json low_end_json(const std::optional<TimeBound>& time);
-nlohmann::ordered_json high_end_json(const std::optional<TimeBound>& time);
+Json low_end_json(const std::optional<TimeBound>& time);
+Json high_end_json(const std::optional<TimeBound>& time);
 
 // A share of requests, rounded to a thousandth of a percent.
-nlohmann::ordered_json share_json(double share);
+Json share_json(double share);
 
 // {"503": 12, "refused": 3}, without those of other kinds.
-nlohmann::ordered_json errors_json(const Counts& counts);
+Json errors_json(const Counts& counts);
 
 // Requests given up, by reason.
-nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts);
+Json gave_up_json(const GiveUpCounts& counts);
 
 // The source of the requests: "1000 clients", or if `arrival_rate` is not 0 "100 requests a second", or the plan's text.
 std::string callers_text(std::size_t clients, double arrival_rate, const std::string& plan = "");
 
-nlohmann::ordered_json summary_json(const Summary& summary);
+Json summary_json(const Summary& summary);
 
 }  // namespace retrystorm

@@ -21,8 +21,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string kind_name(Option::Kind kind) {
   switch (kind) {
     case Option::Kind::kDuration:

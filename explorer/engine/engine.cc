@@ -27,8 +27,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // A browser may close a page that takes more.
 constexpr double kMemory = 1e9;  // bytes
 

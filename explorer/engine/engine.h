@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/output/json_text.h"
 #include "model/graph/topology.h"
 #include "study/cell_result.h"
 #include "study/named_options.h"
@@ -78,14 +78,14 @@ std::map<std::string, std::string> service_values(const Topology& topology);
 
 // {"nodes": [name, ...], "edges": [[from, to], ...], "kinds": [name, ...]}: the edges are without the clients, and the kinds
 // are theirs if there are several.
-nlohmann::ordered_json services_json(const Topology& topology);
+Json services_json(const Topology& topology);
 
 // Returns {"options": [...], "strategies": [...]}, and of services behind services {"node": [names of the options of
 // each service], "edge": [those of its calls of another], "of_one_service": [those of a service that are not as in "options"]}.
-nlohmann::ordered_json catalogue();
+Json catalogue();
 
 // Reads {"name": "text", ...}. Throws std::invalid_argument if it is anything else.
-NamedOptions read_given(const nlohmann::ordered_json& json);
+NamedOptions read_given(const Json& json);
 
 // Returns {"values": {name: text in force}, "defaults": {name: a given option's value without it},
 //  "unused": {name: why it has no effect}, "errors": {name: sentence}, "command": "...",
@@ -93,21 +93,20 @@ NamedOptions read_given(const nlohmann::ordered_json& json);
 //  "services": see services_json; null if there is one service,
 //  "real": {"lines": [...], "without": [names of options that only the simulator has]}; null if there are several}.
 // Options that are refused are not in force. `seed` is for the commands.
-nlohmann::ordered_json describe(const NamedOptions& given, std::uint64_t seed);
+Json describe(const NamedOptions& given, std::uint64_t seed);
 
 // Writes times in nanoseconds, so that `read_result` returns exactly the same result.
-nlohmann::ordered_json result_json(const RunResult& result);
+Json result_json(const RunResult& result);
 // Throws nlohmann's exceptions if it is not a result.
-RunResult read_result(const nlohmann::ordered_json& json);
+RunResult read_result(const Json& json);
 
 // A row of a sweep, without its options.
-nlohmann::ordered_json cell_json(const CellResult& cell);
+Json cell_json(const CellResult& cell);
 
 // How `ours` differ from `theirs`, compared by seed: means of the differences with their 95 %
 // intervals. For the share of runs that were down at the end, among the runs with a verdict, with
 // Newcombe's interval. Null if there is nothing to compare. Throws std::invalid_argument if the
 // numbers of runs differ.
-nlohmann::ordered_json difference_json(const std::vector<RunResult>& ours,
-                                       const std::vector<RunResult>& theirs);
+Json difference_json(const std::vector<RunResult>& ours, const std::vector<RunResult>& theirs);
 
 }  // namespace retrystorm

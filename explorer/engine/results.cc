@@ -10,8 +10,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json to_json(Verdict verdict) {
   return to_string(verdict);
 }

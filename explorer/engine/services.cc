@@ -12,8 +12,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // A section of the file: values by option, each with the name of the option that it is from.
 struct Value {
   std::string text, from;

@@ -14,8 +14,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Splits a command into words as a shell does.
 std::vector<std::string> words_of(std::string_view command) {
   std::vector<std::string> words;

@@ -5,7 +5,6 @@
 namespace retrystorm {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using ::testing::Ge;
 using ::testing::Gt;
 

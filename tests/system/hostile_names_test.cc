@@ -9,8 +9,6 @@
 namespace retrystorm::test {
 namespace {
 
-using Json = nlohmann::json;
-
 // None has a comma, which separates the files of a list, but one.
 const std::vector<std::string> kNames{"=1+1",
                                       "@SUM(1)",
@@ -149,7 +147,7 @@ void expect_markdown(const std::string& markdown) {
 void expect_json_lines(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_TRUE(Json::accept(line)) << line;
+    EXPECT_TRUE(nlohmann::json::accept(line)) << line;
   }
 }
 
@@ -157,12 +155,13 @@ class HostileNames : public ::testing::Test {
  protected:
   HostileNames() {
     for (const std::string& name : kNames) {
-      Json policy = Json::parse(R"({"methodConfig": [{"name": [{"service": ""}], "retryPolicy": {
+      nlohmann::json policy =
+          nlohmann::json::parse(R"({"methodConfig": [{"name": [{"service": ""}], "retryPolicy": {
         "maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
         "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
       policy["methodConfig"][0]["name"][0]["service"] = name;
-      policies_.push_back(
-          written(name + ".json", policy.dump(-1, ' ', true, Json::error_handler_t::replace)));
+      policies_.push_back(written(
+          name + ".json", policy.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
       strategies_.push_back(written(name + ".ini", "strategy = fixed\nmax-retries = 1\n"));
       list_ += (list_.empty() ? "" : ",") + strategies_.back();
     }
@@ -205,7 +204,7 @@ TEST_F(HostileNames, OfPoliciesThatAreChecked) {
     if (format == std::string("json")) {
       expect_json_lines(machine.out);
     } else {
-      EXPECT_TRUE(Json::accept(machine.out));
+      EXPECT_TRUE(nlohmann::json::accept(machine.out));
     }
   }
   // Relative, so that a line may begin with the name.

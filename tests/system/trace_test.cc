@@ -7,18 +7,16 @@
 namespace retrystorm::test {
 namespace {
 
-using Json = nlohmann::json;
-
 struct Trace {
-  std::map<int, Json> requests;               // by number
-  std::map<int, std::vector<Json>> attempts;  // by request
+  std::map<int, nlohmann::json> requests;               // by number
+  std::map<int, std::vector<nlohmann::json>> attempts;  // by request
   double frozen_at = -1;
 };
 
 // Runs a client and returns the trace in its file.
 Trace trace_of(const Arguments& arguments) {
   Trace trace;
-  for (const Json& line : json_lines_of(RETRYSTORM_CLIENT, arguments)) {
+  for (const nlohmann::json& line : json_lines_of(RETRYSTORM_CLIENT, arguments)) {
     if (line["type"] == "request") trace.requests[line["request"]] = line;
     if (line["type"] == "attempt") trace.attempts[line["request"]].push_back(line);
     if (line["type"] == "outage" && line["event"] == "stop") trace.frozen_at = line["t"];
@@ -26,7 +24,7 @@ Trace trace_of(const Arguments& arguments) {
   return trace;
 }
 
-void expect_answered(const Json& attempt, double least_service) {
+void expect_answered(const nlohmann::json& attempt, double least_service) {
   const double latency = attempt["latency_s"];
   EXPECT_GE(attempt["service_s"], least_service) << attempt;
   EXPECT_LE(attempt["service_s"], latency) << attempt;
@@ -66,7 +64,7 @@ TEST(Trace, TellsOfThoseThatAreTurnedAwayToo) {
     EXPECT_EQ(request["reason"], "attempts");
     const auto& attempts = trace.attempts.at(number);
     ASSERT_EQ(attempts.size(), 3u);
-    for (const Json& attempt : attempts) {
+    for (const nlohmann::json& attempt : attempts) {
       EXPECT_EQ(attempt["outcome"], "error");
       EXPECT_EQ(attempt["status"], 503);
       expect_answered(attempt, 0);
@@ -90,7 +88,7 @@ TEST(Trace, FollowsThoseThatBeginInTheOutage) {
     EXPECT_EQ(request["outcome"], "ok");
     const auto& attempts = trace.attempts.at(number);
     ASSERT_GE(attempts.size(), 2u);
-    const Json& first = attempts.front();
+    const nlohmann::json& first = attempts.front();
     EXPECT_EQ(first["outcome"], "timed_out");
     EXPECT_GE(first["latency_s"], 0.3);
     for (const char* unknown : {"status", "connect_s", "queue_s", "service_s", "late_s"}) {

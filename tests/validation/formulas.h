@@ -9,7 +9,6 @@
 #include <numeric>
 #include <vector>
 
-#include "model/base/crossing.h"
 #include "model/base/random.h"
 #include "model/service/service_time.h"
 
