@@ -533,8 +533,7 @@ void Experiment::give(const std::string& text, const Order& order) {
 }
 
 bool Experiment::is_ordered(Order::Kind kind) const {
-  return std::any_of(orders_.begin(), orders_.end(),
-                     [kind](const Order& each) { return each.kind == kind; });
+  return std::ranges::any_of(orders_, [kind](const Order& each) { return each.kind == kind; });
 }
 
 void Experiment::take_answers() {

@@ -33,15 +33,13 @@ constexpr std::size_t kAgree = 2;  // runs, unless the first one holds
 // Do failures end a run? Not where they are what is asked about, or are made.
 bool errors_stop(const ClientOptions& options) {
   return !options.outage_at &&
-         std::none_of(
-             options.expectations.begin(), options.expectations.end(), [](const Expectation& each) {
-               constexpr const char* kOfFailures[] = {"success", "error", "timeout", "gave"};
-               return each.verdict ||
-                      std::any_of(std::begin(kOfFailures), std::end(kOfFailures),
-                                  [&each](const char* name) {
-                                    return each.figure.find(name) != std::string::npos;
-                                  });
-             });
+         std::ranges::none_of(options.expectations, [](const Expectation& each) {
+           constexpr const char* kOfFailures[] = {"success", "error", "timeout", "gave"};
+           return each.verdict || std::any_of(std::begin(kOfFailures), std::end(kOfFailures),
+                                              [&each](const char* name) {
+                                                return each.figure.find(name) != std::string::npos;
+                                              });
+         });
 }
 
 // Judges a run, and sees when it must end.

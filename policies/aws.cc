@@ -88,8 +88,8 @@ PolicyFile file_of(std::string kind, const std::vector<Profile>& profiles, ReadA
   for (const Profile& each : profiles) {
     if (each.mode() || each.attempts()) file.add(policy_of(each, as));
   }
-  const auto twice = std::find_if(profiles.begin(), profiles.end(),
-                                  [](const Profile& each) { return each.again > 0; });
+  const auto twice =
+      std::ranges::find_if(profiles, [](const Profile& each) { return each.again > 0; });
   if (twice == profiles.end()) return file;
   const std::string what = twice->name + " is there twice: ";
   if (as == ReadAs::kBotocore) {

@@ -85,8 +85,8 @@ const Node& part(const Node& node, std::string_view name) {
 }
 
 auto count_known(const Node& node) {
-  return std::count_if(kRetryNames.begin(), kRetryNames.end(),
-                       [&node](auto name) { return static_cast<bool>(part(node, name)); });
+  return std::ranges::count_if(kRetryNames,
+                               [&node](auto name) { return static_cast<bool>(part(node, name)); });
 }
 
 // The "Timeout" in a section.

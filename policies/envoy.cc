@@ -314,16 +314,15 @@ class Reader {
 bool is_envoy(const Node& node) {
   return node["@type"].text.starts_with("type.googleapis.com/envoy.") ||
          field(node, "virtual_hosts") || field(node, "circuit_breakers") ||
-         std::any_of(node.children.begin(), node.children.end(), is_envoy);
+         std::ranges::any_of(node.children, is_envoy);
 }
 
 }  // namespace
 
 PolicyFile read_envoy(const std::vector<Node>& documents, ReadAs) {
   // What has an apiVersion is Kubernetes', be its fields named like Envoy's.
-  const bool ours = std::any_of(documents.begin(), documents.end(), [](const Node& each) {
-    return !each["apiVersion"] && is_envoy(each);
-  });
+  const bool ours = std::ranges::any_of(
+      documents, [](const Node& each) { return !each["apiVersion"] && is_envoy(each); });
   return ours ? Reader().read(documents) : PolicyFile();
 }
 

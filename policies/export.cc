@@ -83,7 +83,7 @@ Duration longest_wait(const RetrySettings& retry) {
   if (!plain.jitter.is_growth()) plain.jitter = {};
   constexpr std::uint32_t kMost = 100;
   const auto waits = median_waits(plain, std::clamp(retry.limit.max_retries, 1u, kMost));
-  const Duration longest = *std::max_element(waits.begin(), waits.end());
+  const Duration longest = *std::ranges::max_element(waits);
   constexpr Duration kLongest = std::chrono::hours(24);
   return std::max(std::min(longest, kLongest), base_of(retry.backoff));
 }
@@ -564,7 +564,7 @@ FileNames names_in(const PolicyFile& file, const Policy& policy, std::string_vie
   FileNames names;
   // What would have to be quoted is not worth it.
   const auto is_plain = [](const std::string& name) {
-    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return !name.empty() && std::ranges::all_of(name, [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
     });
   };

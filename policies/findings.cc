@@ -66,8 +66,8 @@ class Finder {
       find_share_that_empties();
       find_statuses();
     }
-    std::stable_sort(notes_.begin(), notes_.end(),
-                     [](const Note& a, const Note& b) { return a.level > b.level; });
+    std::ranges::stable_sort(notes_,
+                             [](const Note& a, const Note& b) { return a.level > b.level; });
     return notes_;
   }
 

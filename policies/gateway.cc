@@ -151,7 +151,7 @@ class Reader {
       const Node& object = *traffic_[i];
       const auto& targets = object["spec>targetRefs"].items();
       if (namespace_of(object) == space &&
-          (is_it(object["spec>targetRef"]) || std::any_of(targets.begin(), targets.end(), is_it))) {
+          (is_it(object["spec>targetRef"]) || std::ranges::any_of(targets, is_it))) {
         used_[i] = true;
         return object["spec"];
       }

@@ -79,9 +79,8 @@ std::vector<std::string> words_of(std::string_view line) {
 
 // Those of a line `server` or `server-template NAME COUNT|1-COUNT`.
 std::size_t hosts_of(const std::vector<std::string>& words) {
-  const bool off = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word == "backup" || word == "disabled";
-  });
+  const bool off = std::ranges::any_of(
+      words, [](const std::string& word) { return word == "backup" || word == "disabled"; });
   if (off) return 0;
   if (words[0] == "server" || words.size() < 3) return 1;
   return std::strtoul(words[2].substr(words[2].find('-') + 1).c_str(), nullptr, 10);
@@ -131,7 +130,7 @@ std::vector<Section> sections_of(std::string_view text) {
         "retries",         "retry-on",       "mode",          "option redispatch",
         "timeout connect", "timeout server", "timeout queue", "http-request disable-l7-retry",
         "balance"};
-    if (std::find(kRead.begin(), kRead.end(), name) == kRead.end()) return;
+    if (std::ranges::find(kRead, name) == kRead.end()) return;
     std::string value;
     for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
     section.settings[name] = scalar_node(name, value, number);

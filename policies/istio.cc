@@ -281,8 +281,8 @@ class Reader {
     }
     const bool statuses =
         add_conditions(policy, on ? std::string_view(on.text) : kDefaultConditions, {}, on.line);
-    const bool grpc = std::any_of(policy.hosts.begin(), policy.hosts.end(),
-                                  [this](const auto& each) { return grpc_.contains(each); });
+    const bool grpc = std::ranges::any_of(
+        policy.hosts, [this](const auto& each) { return grpc_.contains(each); });
     if (!statuses || (!grpc && knows_protocols_)) return;
     policy.note(grpc ? Note::Level::kWarning : Note::Level::kNote, "grpc-unseen", on.line,
                 std::string(grpc ? "its service is gRPC's" : "if a service is gRPC's") +

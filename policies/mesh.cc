@@ -134,7 +134,7 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
   for (const std::string_view each : parts_of(list, ',')) {
     if (!trimmed(each).empty()) words.push_back(trimmed(each));
   }
-  const bool only_grpc = std::all_of(words.begin(), words.end(), [](std::string_view word) {
+  const bool only_grpc = std::ranges::all_of(words, [](std::string_view word) {
     const Condition* condition = row_named(kConditions, word);
     return condition != nullptr && condition->grpc;
   });
@@ -275,7 +275,7 @@ void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
     const std::string space = namespace_of(*service);
     std::size_t hosts = 0;
     for (const Workload& each : workloads) {
-      const bool selects = std::all_of(selector.begin(), selector.end(), [&](const Node& label) {
+      const bool selects = std::ranges::all_of(selector, [&](const Node& label) {
         return each.labels->member(label.name, NameCase::kExact).text == label.text;
       });
       if (!selects || selector.empty() || each.space != space) continue;

@@ -215,7 +215,7 @@ Upstream upstream_of(const Node& block) {
   for (const Node& each : block.children) {
     std::string name = each.name;
     if (name == "random" && !each.text.empty()) append(name, each.text, "_");
-    std::replace(name.begin(), name.end(), ' ', '_');
+    std::ranges::replace(name, ' ', '_');
     if (is_among(each.name, "least_conn random hash ip_hash least_time sticky")) {
       add_balance(policy, scalar_node("upstream", name, each.line), kBalances);
     }
@@ -331,7 +331,7 @@ Nodes annotations_of(const Node& object) {
   for (const Node& each : object["metadata>annotations"].children) {
     if (!each.name.starts_with(kAnnotation)) continue;
     std::string name = each.name.substr(kAnnotation.size());
-    std::replace(name.begin(), name.end(), '-', '_');
+    std::ranges::replace(name, '-', '_');
     Node node = each;
     node.name = name;
     if (name.starts_with("proxy_")) own[name] = node;

@@ -29,9 +29,8 @@ void drop_what_has_no_effect(Policy& policy) {
     if (refused.empty()) {
       scenario.hosts.replicas = std::max<std::size_t>(scenario.hosts.replicas, 2);
       const UnusedOptions unused = unused_options(scenario);
-      const auto first = std::find_if(unused.begin(), unused.end(), [&](const auto& each) {
-        return policy.find(each.first) != nullptr;
-      });
+      const auto first = std::ranges::find_if(
+          unused, [&](const auto& each) { return policy.find(each.first) != nullptr; });
       if (first == unused.end()) return;
       policy.remove(first->first);
       continue;
@@ -267,13 +266,13 @@ void note_others(std::vector<Note>& notes, const Node& map, std::vector<std::str
   }
   known.insert(known.end(), camel.begin(), camel.end());
   for (const Node& each : map.children) {
-    if (std::any_of(known.begin(), known.end(), [&](std::string_view name) {
+    if (std::ranges::any_of(known, [&](std::string_view name) {
           return is_same_name(name, each.name, name_case);
         })) {
       continue;
     }
     // Such as max_attempts for maxAttempts.
-    const auto plain = std::find_if(known.begin(), known.end(), [&each](std::string_view name) {
+    const auto plain = std::ranges::find_if(known, [&each](std::string_view name) {
       return plain_word(name) == plain_word(each.name);
     });
     const std::string_view meant = plain != known.end() ? *plain : nearest(each.name, known);
@@ -311,8 +310,8 @@ void PolicyFile::add(Policy policy) {
 
 void finish(PolicyFile& file) {
   for (Policy& each : file.policies) {
-    std::stable_sort(each.notes.begin(), each.notes.end(),
-                     [](const Note& a, const Note& b) { return a.level > b.level; });
+    std::ranges::stable_sort(each.notes,
+                             [](const Note& a, const Note& b) { return a.level > b.level; });
   }
   fold(file.policies);
   if (file.policies.size() > kMostDifferent) {

@@ -163,7 +163,7 @@ Instance instance_of(const Module& module, const std::string& name, const Nodes&
     const auto found = module.configs.find(wanted ? wanted.text : "default");
     constexpr std::size_t kMost = 20;  // more are as good as a circle
     if (found == module.configs.end() || levels.size() > kMost ||
-        std::find(levels.begin(), levels.end(), &found->second) != levels.end()) {
+        std::ranges::find(levels, &found->second) != levels.end()) {
       instance.missing = wanted;
       return instance;
     }
@@ -406,8 +406,7 @@ PolicyFile read_properties(const std::vector<std::vector<Node>>& documents) {
   constexpr std::size_t kMostProfiles = 100;
   bool ours = false;
   for (const auto& document : documents) {
-    ours |= std::any_of(document.begin(), document.end(),
-                        [](const Node& each) { return is_ours(each.name); });
+    ours |= std::ranges::any_of(document, [](const Node& each) { return is_ours(each.name); });
     const std::string profile = profile_of(document);
     if (!profile.empty()) {
       profiles[profile].push_back(&document);

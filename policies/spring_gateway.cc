@@ -36,7 +36,7 @@ Node arguments_of(const Node& filter) {
                               "firstBackoff", "maxBackoff", "factor"};
   Node arguments{.kind = Node::Kind::kMap, .line = filter.line};
   std::string list = filter.text;
-  std::replace(list.begin(), list.end(), '=', ',');
+  std::ranges::replace(list, '=', ',');
   const auto parts = parts_of(list, ',');
   for (std::size_t i = 0; i < std::min(parts.size(), kOrder.size()); ++i) {
     arguments.children.push_back(scalar_node(kOrder[i], trimmed(parts[i]), filter.line));

@@ -271,9 +271,8 @@ void check_name(std::string_view name, std::size_t line) {
 const Node& Node::member(std::string_view key, NameCase name_case) const {
   if (!is_map()) return kNowhere;
   if (name_case == NameCase::kProtobuf) return first_of({key, in_camel_case(key)});
-  const auto found = std::find_if(children.begin(), children.end(), [&](const Node& each) {
-    return is_same_name(key, each.name, name_case);
-  });
+  const auto found = std::ranges::find_if(
+      children, [&](const Node& each) { return is_same_name(key, each.name, name_case); });
   return found == children.end() ? kNowhere : *found;
 }
 
@@ -368,7 +367,7 @@ void check_json(std::string_view text) {
   } catch (const nlohmann::json::parse_error& error) {
     const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
     const std::size_t line_begin = before.rfind('\n') + 1;  // 0 if there is none
-    refuse("JSON", static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1,
+    refuse("JSON", static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1,
            before.size() - line_begin + 1,
            "a value, a comma or a bracket is missing here, or one too many");
   } catch (const nlohmann::json::out_of_range&) {
@@ -409,11 +408,10 @@ std::string full_host(const std::string& host, const Node& object) {
 
 const Node& linkerd_annotations(const Node& object) {
   const Node& all = object["metadata>annotations"];
-  const bool ours =
-      all.is_map() && std::any_of(all.children.begin(), all.children.end(), [](const Node& each) {
-        return each.name.starts_with("retry.linkerd.io/") ||
-               each.name.starts_with("timeout.linkerd.io/");
-      });
+  const bool ours = all.is_map() && std::ranges::any_of(all.children, [](const Node& each) {
+                      return each.name.starts_with("retry.linkerd.io/") ||
+                             each.name.starts_with("timeout.linkerd.io/");
+                    });
   return ours ? all : kNowhere;
 }
 

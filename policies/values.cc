@@ -85,7 +85,7 @@ Duration short_units(std::string_view text) {
 
 bool is_among(std::string_view word, std::string_view words) {
   const auto all = split(words, ' ');
-  return std::find(all.begin(), all.end(), word) != all.end();
+  return std::ranges::find(all, word) != all.end();
 }
 
 std::optional<std::string_view> meaning_of(std::string_view word, std::string_view table) {
@@ -211,7 +211,7 @@ std::string whole(std::string_view text, double most) {
 
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   constexpr std::ptrdiff_t kMost = 10'000;
-  if (std::count(text.begin(), text.end(), separator) >= kMost) {
+  if (std::ranges::count(text, separator) >= kMost) {
     throw BadFile("a list of more than " + std::to_string(kMost) + " parts: too large to be read");
   }
   return split(text, separator);

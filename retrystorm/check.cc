@@ -89,7 +89,7 @@ struct CheckedFiles {
 
   // Of what cannot be modelled at all, such as hedging, nothing is known.
   bool has_unknown() const {
-    return std::any_of(policies.begin(), policies.end(), [](const CheckedPolicy* each) {
+    return std::ranges::any_of(policies, [](const CheckedPolicy* each) {
       const Policy& policy = *each->policy;
       return !policy.has_retries && policy.settings.empty() && policy.of_hosts.empty();
     });
@@ -141,15 +141,15 @@ std::string start_of(const CheckedPolicy& policy) {
   const std::vector<std::string>& names = policy.policy->names;
   std::string start = " --start=" + shell_word(policy.file->path);
   if (others.size() == 1) return start;
-  const auto in_line = std::count_if(
-      others.begin(), others.end(), [line](const auto& each) { return each.policy->line == line; });
+  const auto in_line =
+      std::ranges::count_if(others, [line](const auto& each) { return each.policy->line == line; });
   if (in_line > 1 && names.empty()) return "";
   return start + " --policy=" + (in_line > 1 ? shell_word(names.front()) : std::to_string(line));
 }
 
 PolicyToRun to_run(const CheckedPolicy& policy, bool several) {
   std::string name = printable(policy.file->path) + ':' + std::to_string(policy.policy->line);
-  std::replace(name.begin(), name.end(), '`', '\'');  // they could end a fence of Markdown
+  std::ranges::replace(name, '`', '\'');  // they could end a fence of Markdown
   return {.name = name,
           .settings = options_to_run(*policy.policy, several),
           .multiplexed = !several && sends_over_one_connection(policy.file->file),
@@ -172,7 +172,7 @@ void find_before(CheckedFiles& now, const CheckedFiles& old) {
 }
 
 bool contains(const std::vector<Note>& notes, const Note& note) {
-  return std::any_of(notes.begin(), notes.end(), [&note](const Note& each) {
+  return std::ranges::any_of(notes, [&note](const Note& each) {
     return each.rule == note.rule && each.text == note.text;
   });
 }
@@ -195,9 +195,8 @@ std::vector<Found> found_in(const CheckedFiles& now, const CheckedFiles& old) {
   std::vector<Found> all;
   for (const CheckedFile& file : now.files) {
     for (const Note& note : file.file.notes) {
-      const bool was_there =
-          std::any_of(old.files.begin(), old.files.end(),
-                      [&note](const CheckedFile& each) { return contains(each.file.notes, note); });
+      const bool was_there = std::ranges::any_of(
+          old.files, [&note](const CheckedFile& each) { return contains(each.file.notes, note); });
       all.push_back({&file, nullptr, &note, was_there});
     }
     for (const CheckedPolicy& each : file.policies) {
@@ -268,8 +267,7 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>
 
 // What is found, in one sentence, which is the reason of the exit code if `harm` is there.
 void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, const Style& style) {
-  const auto harm =
-      std::find_if(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); });
+  const auto harm = std::ranges::find_if(all, [](const Found& each) { return each.is_new_harm(); });
   if (harm == all.end()) {
     if (!was_run) {
       print_headline(std::cout,
@@ -280,7 +278,7 @@ void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, con
     return;
   }
   const auto count = static_cast<double>(
-      std::count_if(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); }));
+      std::ranges::count_if(all, [](const Found& each) { return each.is_new_harm(); }));
   const Statement reason{was_run ? "check-exit-code" : "check-harm",
                          {{"found", count_words(count, "finding")},
                           counted("code", kExitBroken),
@@ -427,7 +425,7 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     if (options.cell.is_part()) return code;  // `merge` says what became of all
   }
   if (code == kExitFault || code == kExitBroken) return code;
-  if (std::any_of(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); })) {
+  if (std::ranges::any_of(all, [](const Found& each) { return each.is_new_harm(); })) {
     return flush_standard_output() ? kExitBroken : kExitFault;
   }
   return checked.has_unknown() ? std::max<int>(code, kExitUndecided) : code;

@@ -235,7 +235,7 @@ std::vector<const Window*> full_windows(const Day& day) {
   std::vector<const Window*> windows;
   for (const Window& each : day.windows) {
     const auto within = [&each](Duration t) { return t >= each.begin && t <= each.end; };
-    const bool edge = std::any_of(day.outages.begin(), day.outages.end(), [&](const auto& outage) {
+    const bool edge = std::ranges::any_of(day.outages, [&](const auto& outage) {
       return within(outage.first) || (outage.second && within(*outage.second));
     });
     if (!edge) windows.push_back(&each);

@@ -30,7 +30,7 @@ constexpr std::array kVerdictColumns{"recovered", "relapsed", "recovering", "und
                                      "collapsed"};
 
 bool is_verdict(const std::string& column) {
-  return std::find(kVerdictColumns.begin(), kVerdictColumns.end(), column) != kVerdictColumns.end();
+  return std::ranges::find(kVerdictColumns, column) != kVerdictColumns.end();
 }
 
 bool is_share(const std::string& column) {
@@ -39,7 +39,7 @@ bool is_share(const std::string& column) {
 
 std::optional<double> value_of(const CellValues& figures, const std::string& name) {
   const std::vector<std::string> names = cell_names({});
-  const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+  const auto at = std::ranges::find(names, name) - names.begin();
   const auto& figure = figures.at(static_cast<std::size_t>(at));
   return figure.is_null() ? std::nullopt : std::optional(figure.get<double>());
 }
@@ -49,7 +49,7 @@ std::optional<double> value_of(const CellValues& figures, const std::string& nam
 void check_show(const std::string& column) {
   const std::vector<std::string> all = cell_names({});
   const std::vector<std::string_view> names(all.begin(), all.end());
-  if (std::find(names.begin(), names.end(), column) != names.end()) return;
+  if (std::ranges::find(names, column) != names.end()) return;
   throw std::invalid_argument("--show: " + unknown_name(column, names));
 }
 
@@ -105,8 +105,8 @@ HeatMap::Labels HeatMap::labels_of(const OptionList& options, const Axis& axis) 
   labels.order.resize(axis.values.size());
   std::iota(labels.order.begin(), labels.order.end(), std::size_t{0});
   if (numbers.size() == axis.values.size()) {
-    std::stable_sort(labels.order.begin(), labels.order.end(),
-                     [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+    std::ranges::stable_sort(labels.order,
+                             [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
     labels.numbers = true;
   }
   // Plain numbers of an option that is a duration are seconds.

@@ -60,7 +60,7 @@ std::string makespan_text(const std::vector<RunResult>& runs) {
   for (const RunResult& run : runs) {
     seconds.push_back(run.makespan ? rounded(to_seconds(*run.makespan)) : kNever);
   }
-  std::sort(seconds.begin(), seconds.end());
+  std::ranges::sort(seconds);
   const auto text = [](double value) { return std::isinf(value) ? "never" : fixed(value, 0); };
   const std::size_t count = seconds.size();
   const std::string median = text((seconds[(count - 1) / 2] + seconds[count / 2]) / 2);
@@ -130,9 +130,9 @@ struct BestOfJob {
 
 std::size_t done_before_outage(const ScenarioOptions& asked, const std::vector<RunResult>& runs) {
   if (asked.outage_length() == Duration::zero()) return 0;
-  return static_cast<std::size_t>(std::count_if(
-      runs.begin(), runs.end(),
-      [&asked](const RunResult& run) { return run.makespan && *run.makespan < asked.outage_at; }));
+  return static_cast<std::size_t>(std::ranges::count_if(runs, [&asked](const RunResult& run) {
+    return run.makespan && *run.makespan < asked.outage_at;
+  }));
 }
 
 int job(const Invocation& invocation, const JobOptions& options) {

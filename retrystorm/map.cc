@@ -69,7 +69,7 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   for (Axis& axis : axes) {
     std::vector<std::string> values;
     for (const std::string& value : axis.values) {
-      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+      if (std::ranges::find(values, value) == values.end()) values.push_back(value);
     }
     axis.values = std::move(values);
   }

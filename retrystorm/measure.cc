@@ -347,8 +347,8 @@ void Measurement::around_the_knee() {
   const double knee = workers.workers > 0 ? workers.workers : most / 2;
   for (const double factor : {0.75, 1.25, 1.5, 3.0}) {
     const double clients = std::min(std::max(std::round(knee * factor), 1.0), most);
-    const bool done = std::any_of(found_.steps.begin(), found_.steps.end(),
-                                  [=](const LoadStep& each) { return each.clients == clients; });
+    const bool done = std::ranges::any_of(
+        found_.steps, [=](const LoadStep& each) { return each.clients == clients; });
     if (done) continue;
     const auto one = step(static_cast<std::size_t>(clients));
     if (stopped() || !one) return;
@@ -420,7 +420,7 @@ void Measurement::see_what_limits() {
     load.stop();
     const auto ended = load.take();
     return static_cast<double>(
-        std::count_if(ended.begin(), ended.end(), [](const Answered& each) { return each.ok(); }));
+        std::ranges::count_if(ended, [](const Answered& each) { return each.ok(); }));
   };
   if (signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout))) {
     stop({"measure-interrupted", {}});
@@ -453,8 +453,8 @@ void print_steps(const MeasuredService& found, const Style& style) {
   double best = 0;
   for (const LoadStep& each : found.steps) best = std::max(best, each.rate);
   std::vector<LoadStep> sorted = found.steps;
-  std::sort(sorted.begin(), sorted.end(),
-            [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
+  std::ranges::sort(sorted,
+                    [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
   Table table;
   table.columns = {{.title = "clients"}, {.title = "OK/s"}, {.title = "mean"}, {.title = "p95"}};
   const auto bar = [&](double rate) {

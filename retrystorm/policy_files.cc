@@ -119,7 +119,7 @@ std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (entry.is_regular_file(error)) paths.push_back(entry.path().string());
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   std::vector<NamedFile> files;
   for (const std::string& path : paths) {
     try {

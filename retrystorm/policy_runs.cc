@@ -99,7 +99,7 @@ void print_premises(const Invocation& invocation, const std::vector<OutlookOfRow
   std::vector<std::string> assumed;
   for (const auto& [name, value] :
        assumed_options(invocation.app, options_json(invocation.app), rows, set_by_policies)) {
-    if (std::find(kPremises.begin(), kPremises.end(), name) == kPremises.end()) continue;
+    if (std::ranges::find(kPremises, name) == kPremises.end()) continue;
     assumed.push_back("--" + name + '=' + value);
   }
   say({assumed.empty() ? "check-premises" : "check-premises-assumed",
@@ -137,13 +137,12 @@ std::vector<std::string> figures_of(const Cell& cell, const CellResult& result) 
 std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
   std::vector<std::string> names = kSetByDisturbances;
   for (const auto& [name, value] : cases.front().policy.settings) {
-    const bool all = std::all_of(cases.begin(), cases.end(), [&name = name](const auto& each) {
-      return each.policy.settings.contains(name);
-    });
+    const bool all = std::ranges::all_of(
+        cases, [&name = name](const auto& each) { return each.policy.settings.contains(name); });
     if (all) names.push_back(name);
   }
-  const bool all = std::all_of(cases.begin(), cases.end(),
-                               [](const PolicyCase& each) { return each.policy.multiplexed; });
+  const bool all =
+      std::ranges::all_of(cases, [](const PolicyCase& each) { return each.policy.multiplexed; });
   if (all) names.emplace_back("connections");
   return names;
 }
@@ -152,9 +151,9 @@ std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
 std::string as_words(const Invocation& invocation, const NamedOptions& given) {
   const CLI::Option* config = find_option(invocation.app, "config");
   const bool has_file = config != nullptr && config->count() > 0;
-  const bool sets_outage = std::any_of(
-      kSetByDisturbances.begin(), kSetByDisturbances.end(),
-      [&](const std::string& name) { return find_option(invocation.app, name)->count() > 0; });
+  const bool sets_outage = std::ranges::any_of(kSetByDisturbances, [&](const std::string& name) {
+    return find_option(invocation.app, name)->count() > 0;
+  });
   const bool spelt_out = has_file && sets_outage;  // `recommend` refuses such a file
   std::string words;
   if (has_file && !spelt_out) words = " --config=" + shell_word(text_of(*config));
@@ -226,7 +225,7 @@ RunAnswer answer_of(std::span<const Cell> cells, const Cell& worst, const std::s
   }
   // Green is earned: by retries that an outage has tested.
   const bool untested =
-      tone == Tone::kGood && std::none_of(cells.begin(), cells.end(), [&](const Cell& each) {
+      tone == Tone::kGood && std::ranges::none_of(cells, [&](const Cell& each) {
         return each.outage() && each.result.runs > 0 && each.result.amplification > 1.0005;
       });
   if (untested) {
@@ -249,8 +248,8 @@ class PolicyRuns {
         options_(options),
         asked_(asked),
         set_by_all_(set_by_all(asked.cases)),
-        of_changes_(std::any_of(asked.cases.begin(), asked.cases.end(),
-                                [](const PolicyCase& each) { return each.before.has_value(); })),
+        of_changes_(std::ranges::any_of(
+            asked.cases, [](const PolicyCase& each) { return each.before.has_value(); })),
         style_(style_of(STDOUT_FILENO, options.look.color)) {
     make_cells();
     for (const Expectation& each : options.expectations) {
@@ -286,12 +285,11 @@ class PolicyRuns {
     } else {
       study_->show(table(), asked_.markdown, options_.look.verbose);
     }
-    if (std::any_of(cells_.begin(), cells_.end(),
-                    [](const Cell& cell) { return cell.hits.open > 0; })) {
+    if (std::ranges::any_of(cells_, [](const Cell& cell) { return cell.hits.open > 0; })) {
       say({"check-counts-open"});
     }
     for (const Answered& each : answered_) tell_what_turns(each);
-    const auto failing = std::find_if(answered_.begin(), answered_.end(), [](const Answered& each) {
+    const auto failing = std::ranges::find_if(answered_, [](const Answered& each) {
       return each.holding.empty() && !each.policy->policy.start.empty();
     });
     if (failing != answered_.end()) {
@@ -393,7 +391,7 @@ class PolicyRuns {
       if (!std::binary_search(own.begin(), own.end(), cell.now)) continue;
       const auto now = judged(so_far, cell);
       const bool certain =
-          std::all_of(now.begin(), now.end(), [](const Accepted& each) { return each.certain; });
+          std::ranges::all_of(now, [](const Accepted& each) { return each.certain; });
       if (certain || is_over(so_far, cell)) continue;
       open.push_back(cell.now);
       if (cell.before) open.push_back(*cell.before);
@@ -449,9 +447,8 @@ class PolicyRuns {
 
   // On what the answer stands, and what decides it.
   void print_plans() const {
-    const bool multiplexed =
-        std::any_of(asked_.cases.begin(), asked_.cases.end(),
-                    [](const PolicyCase& each) { return each.policy.multiplexed; });
+    const bool multiplexed = std::ranges::any_of(
+        asked_.cases, [](const PolicyCase& each) { return each.policy.multiplexed; });
     if (multiplexed && !asked_.given.contains("connections")) say({"check-multiplexed"});
     std::vector<OutlookOfRow> rows;
     for (const std::size_t each : told_) {
@@ -484,11 +481,10 @@ class PolicyRuns {
         return each.turn == AnswerTrials::Turn::kNone;
       });
     }
-    print_headline(
-        std::cout,
-        answer_of(cells, worst, asked_.cases.size() > 1 ? policy.policy.name : "",
-                  std::any_of(answered.turned.begin(), answered.turned.end(), turns_verdict)),
-        style_);
+    print_headline(std::cout,
+                   answer_of(cells, worst, asked_.cases.size() > 1 ? policy.policy.name : "",
+                             std::ranges::any_of(answered.turned, turns_verdict)),
+                   style_);
   }
 
   void tell_what_turns(const Answered& answered) const {

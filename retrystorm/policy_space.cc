@@ -56,10 +56,9 @@ PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOpti
   for (const auto& [name, text] : given) kept.push_back(list.find(name));
   for (const std::string& name : fixed) {
     const Option* option = list.find(name);
-    const bool is_knob =
-        option != nullptr && std::any_of(known.begin(), known.end(), [&](auto each) {
-          return is_same_option(*option, *list.find(each));
-        });
+    const bool is_knob = option != nullptr && std::ranges::any_of(known, [&](auto each) {
+                           return is_same_option(*option, *list.find(each));
+                         });
     if (!is_knob) {
       throw std::invalid_argument("--fix: " + (option == nullptr
                                                    ? unknown_name(name, known)
@@ -70,8 +69,8 @@ PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOpti
   knobs_.values.push_back(strategies_.size());
   for (const auto& [name, values] : kKnobs) {
     const Option& knob = *list.find(name);
-    if (std::any_of(kept.begin(), kept.end(),
-                    [&knob](const Option* each) { return is_same_option(*each, knob); })) {
+    if (std::ranges::any_of(kept,
+                            [&knob](const Option* each) { return is_same_option(*each, knob); })) {
       continue;
     }
     Knob one{.name = std::string(name), .values = {""}};
@@ -84,9 +83,9 @@ PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOpti
   retry_on_ = unchanged.retry.limit.retry_on;
   timeout_ = unchanged.timeout;
   const bool bounded = is_bounded(unchanged.retry.limit);
-  must_be_bounded_ =
-      bounded || std::any_of(knob_list_.begin(), knob_list_.end(),
-                             [](const Knob& each) { return each.name == "max-attempts"; });
+  must_be_bounded_ = bounded || std::ranges::any_of(knob_list_, [](const Knob& each) {
+                       return each.name == "max-attempts";
+                     });
   must_be_limited_ = is_limited(unchanged.retry) || (must_be_bounded_ && !bounded);
   may_be_lost_ = lost_in_file(unchanged);
 }
@@ -106,7 +105,7 @@ Settings PolicySpace::strategy(std::size_t number) const {
 std::vector<Settings> PolicySpace::simplest(std::size_t most) const {
   std::vector<Settings> all;
   const auto add = [&](Settings settings) {
-    if (settle(settings) && std::find(all.begin(), all.end(), settings) == all.end()) {
+    if (settle(settings) && std::ranges::find(all, settings) == all.end()) {
       all.push_back(std::move(settings));
     }
   };
@@ -213,9 +212,8 @@ bool PolicySpace::settle(Settings& settings) const {
       }
       const UnusedOptions unused = unused_options(scenario);
       const std::set<std::string> lost = lost_in_file(scenario.workload);
-      const bool budget_is_lost = std::any_of(lost.begin(), lost.end(), [&](const auto& each) {
-        return is_budget(each) && !may_be_lost_.contains(each);
-      });
+      const bool budget_is_lost = std::ranges::any_of(
+          lost, [&](const auto& each) { return is_budget(each) && !may_be_lost_.contains(each); });
       const std::string_view budget = scenario.workload.retry.process.budget.name;
       bool settled = true;
       for (std::size_t k = 0; k < knob_list_.size(); ++k) {
@@ -234,8 +232,8 @@ bool PolicySpace::settle(Settings& settings) const {
         settled = false;
       }
       if (!settled) continue;
-      return std::all_of(lost.begin(), lost.end(),
-                         [this](const auto& each) { return may_be_lost_.contains(each); });
+      return std::ranges::all_of(lost,
+                                 [this](const auto& each) { return may_be_lost_.contains(each); });
     }
   } catch (const std::invalid_argument&) {
     return false;  // two settings contradict each other

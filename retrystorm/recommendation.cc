@@ -69,7 +69,7 @@ std::size_t changes_in(const Settings& settings) {
   constexpr std::size_t kOtherStrategy = 3;
   if (settings.front() != 0) return kOtherStrategy;
   return static_cast<std::size_t>(
-      std::count_if(settings.begin(), settings.end(), [](std::size_t each) { return each != 0; }));
+      std::ranges::count_if(settings, [](std::size_t each) { return each != 0; }));
 }
 
 // A value as the claim about it has it.
@@ -187,8 +187,8 @@ class Recommendation final : private Trials {
 
   Standing standing(const Settings& settings) const override {
     Standing standing = trials_.standing(settings);
-    standing.fragile = static_cast<std::size_t>(
-        std::count_if(variations_.begin(), variations_.end(), [&](const Variation& each) {
+    standing.fragile =
+        static_cast<std::size_t>(std::ranges::count_if(variations_, [&](const Variation& each) {
           const DownRuns worst = worst_of(settings, each);
           return each.decides && is_majority(worst.hits, worst.runs);
         }));
@@ -252,7 +252,7 @@ class Recommendation final : private Trials {
   bool work() {
     if (!search_.run(space_.simplest(plan_.candidates))) return false;
     const auto add = [](std::vector<Settings>& all, const Settings& one) {
-      if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+      if (std::ranges::find(all, one) == all.end()) all.push_back(one);
     };
     // What the search started from, as it is, unless something is wrong with it. Whether a claim holds that is
     // nearly met, fresh seeds say.
@@ -290,8 +290,7 @@ class Recommendation final : private Trials {
     std::erase_if(good, [this](const Settings& each) { return !is_certified(each); });
     std::vector<Row> rows;
     const auto is_shown = [&rows](const Settings& each) {
-      return std::any_of(rows.begin(), rows.end(),
-                         [&each](const Row& row) { return row.settings == each; });
+      return std::ranges::any_of(rows, [&each](const Row& row) { return row.settings == each; });
     };
     if (!good.empty()) {
       good = by_merit(good, fresh_);
@@ -383,8 +382,8 @@ class Recommendation final : private Trials {
     std::size_t reasons = 0;
     for (const Row& row : rows) {
       const Standing standing = fresh_.standing(row.settings);
-      const auto worst = std::max_element(
-          standing.down.begin(), standing.down.end(), [](const DownRuns& a, const DownRuns& b) {
+      const auto worst =
+          std::ranges::max_element(standing.down, [](const DownRuns& a, const DownRuns& b) {
             return a.hits < b.hits || (a.hits == b.hits && a.runs > b.runs);
           });
       if (worst->runs == 0) continue;

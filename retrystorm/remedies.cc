@@ -178,7 +178,7 @@ class Remedies {
     if (!asked_.strategies.empty()) print_overruling(asked_.given, asked_.strategies);
     write_picture_data();
     // The best first, and of these the fastest.
-    std::stable_sort(remedies_.begin(), remedies_.end(), [](const Tried& a, const Tried& b) {
+    std::ranges::stable_sort(remedies_, [](const Tried& a, const Tried& b) {
       return a.back != b.back ? a.back > b.back : a.took < b.took;
     });
     study_->show(table());
@@ -209,11 +209,10 @@ class Remedies {
     for (const std::string& text : options_.remedies) listed.push_back(parse_remedy(text));
     for (const UsualRemedy& remedy : listed) {
       std::string why = remedy.left_out;
-      const bool can_be =
-          why.empty() && std::any_of(cases_.begin(), cases_.end(), [&](const Case& each) {
-            why = no_effect(scenario_of(options_with(each, remedy)));
-            return why.empty();
-          });
+      const bool can_be = why.empty() && std::ranges::any_of(cases_, [&](const Case& each) {
+                            why = no_effect(scenario_of(options_with(each, remedy)));
+                            return why.empty();
+                          });
       if (can_be) {
         remedies_.push_back({remedy});
         remedies_.back().results.resize(cases_.size());

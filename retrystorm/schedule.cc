@@ -68,7 +68,7 @@ Compared asked_for(const Invocation& invocation, const std::string& list) {
 void refuse_of_runs(const std::vector<std::string>& typed) {
   UnusedOptions unused;
   const auto refuse_given = [&](const char* name, const char* why) {
-    if (std::find(typed.begin(), typed.end(), name) == typed.end()) return;
+    if (std::ranges::find(typed, name) == typed.end()) return;
     unused.emplace(name, std::string(name) + " has no effect: " + why);
   };
   refuse_given("timeout", "the attempts of a schedule fail at once");

@@ -70,7 +70,7 @@ ServiceModel fit(ServiceModel::Kind kind, const std::vector<LoadStep>& steps) {
 }
 
 Span span_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t cut = values.size() / 40;
   return {values[cut], values[values.size() - 1 - cut]};
 }
@@ -78,7 +78,7 @@ Span span_of(std::vector<double> values) {
 }  // namespace
 
 LoadStep step_of(double clients, std::vector<double> times, std::size_t errors, double seconds) {
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   double sum = 0, squares = 0;
   for (const double time : times) {
     sum += time;
@@ -135,8 +135,8 @@ ServiceModel fit_curve(const std::vector<LoadStep>& steps) {
 }
 
 FittedService fit_service(std::vector<LoadStep> steps) {
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
+  std::ranges::stable_sort(
+      steps, [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
   if (steps.size() < kLeastSteps) {
     throw std::invalid_argument("a service follows from at least " + std::to_string(kLeastSteps) +
                                 " steps, and there are " + std::to_string(steps.size()));

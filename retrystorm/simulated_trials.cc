@@ -78,8 +78,8 @@ Standing SimulatedTrials::standing(const Settings& settings) const {
   Standing standing;
   bool all = true;
   for (const auto& runs : tried->runs) {
-    standing.down.push_back({runs.size(), static_cast<std::size_t>(std::count_if(
-                                              runs.begin(), runs.end(), may_be_down))});
+    standing.down.push_back(
+        {runs.size(), static_cast<std::size_t>(std::ranges::count_if(runs, may_be_down))});
     all &= !runs.empty();
   }
   if (all) {

@@ -42,8 +42,7 @@ std::vector<Rank> ranked(const std::vector<CellResult>& results, std::size_t str
     if (const auto down = results[i].down()) rank.down += down->value;
     rank.success += results[i].success_share;
   }
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [](const Rank& a, const Rank& b) { return a.key() < b.key(); });
+  std::ranges::stable_sort(ranks, [](const Rank& a, const Rank& b) { return a.key() < b.key(); });
   return ranks;
 }
 
@@ -103,8 +102,8 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   const std::vector<Rank> ranks = ranked(*results, listed.size());
   print_overruling(given, listed);
   study.show(table_of(disturbances, listed, *results, ranks));
-  const bool any_down = std::any_of(ranks.begin(), ranks.end(),
-                                    [](const Rank& each) { return each.key().first > 0; });
+  const bool any_down =
+      std::ranges::any_of(ranks, [](const Rank& each) { return each.key().first > 0; });
   if (ranks.size() > 1 && !any_down) {
     say({"strategies-none-down",
          {{"option", std::string(given.contains("rate") ? "--rate" : "--clients")}}},

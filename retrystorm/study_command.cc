@@ -99,7 +99,7 @@ NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>&
     const auto target = given.find(std::string(each.target));
     if (target != given.end() && target->second == each.value &&
         given.contains(std::string(each.option)) &&
-        std::find(own.begin(), own.end(), each.target) != own.end()) {
+        std::ranges::find(own, each.target) != own.end()) {
       given.erase(target);
     }
   }
@@ -167,7 +167,7 @@ std::string run_line(std::string name, const NamedOptions& options, std::uint64_
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
   };
-  std::replace_if(name.begin(), name.end(), std::not_fn(is_plain), '_');
+  std::ranges::replace_if(name, std::not_fn(is_plain), '_');
   std::string line = name + "\t--seed=" + std::to_string(seed);
   for (const auto& [option, text] : options) line += "\t--" + option + '=' + text;
   return line;

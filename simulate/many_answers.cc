@@ -187,7 +187,7 @@ class Answers {
     if (tries) {
       const auto outcomes = trials.of_a_tenth();
       note(outcomes);
-      answer = answer_of(result, std::any_of(turned.begin(), turned.end(), turns_verdict));
+      answer = answer_of(result, std::ranges::any_of(turned, turns_verdict));
       if (const auto span = within_measured(result, outcomes)) {
         answer.headline = {"within-measured",
                            {{"answer", words_of(answer.headline)},
@@ -226,7 +226,7 @@ class Answers {
           });
       progress.clear();
       note(others);
-      const auto worst = std::min_element(turned.begin(), turned.end(), is_worse);
+      const auto worst = std::ranges::min_element(turned, is_worse);
       tell_help(options, row, result, worst == turned.end() ? nullptr : &*worst);
     }
     if (options_.look.verbose) {
@@ -308,9 +308,8 @@ class Answers {
       names.push_back(one_axis ? grid_.values(cell).front() : row_name(grid_, cell));
     }
     // Nobody chooses his outage, so none of them is the best.
-    const bool of_outages =
-        std::any_of(grid_.axes().begin(), grid_.axes().end(),
-                    [](const Axis& axis) { return axis.name.starts_with("outage"); });
+    const bool of_outages = std::ranges::any_of(
+        grid_.axes(), [](const Axis& axis) { return axis.name.starts_with("outage"); });
     std::vector<std::string> summary;
     for (const Statement& each : summary_of(names, rows)) {
       if (of_outages && each.id == "rows-answers-most") continue;
@@ -348,7 +347,7 @@ class Answers {
       for (const AnswerTrials::Outcome& each : outcomes) {
         study_.json().write(trial_json(row_name(grid_, cell), each));
         if (each.turn == AnswerTrials::Turn::kNone) continue;
-        auto told = std::find_if(all.begin(), all.end(), [&each](const Told& one) {
+        auto told = std::ranges::find_if(all, [&each](const Told& one) {
           return one.outcome.trial.note.id == each.trial.note.id &&
                  one.outcome.trial.with == each.trial.with &&
                  (one.outcome.turn == AnswerTrials::Turn::kBack) ==
@@ -363,8 +362,7 @@ class Answers {
       ++index;
     }
     progress.clear();
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Told& a, const Told& b) { return a.weight > b.weight; });
+    std::ranges::stable_sort(all, [](const Told& a, const Told& b) { return a.weight > b.weight; });
     const std::size_t shown =
         options_.look.verbose ? all.size() : std::min<std::size_t>(all.size(), 4);
     for (std::size_t i = 0; i < shown; ++i) {

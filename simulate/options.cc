@@ -66,8 +66,8 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
 std::size_t most_runs_of(const Invocation& invocation, const SimulatorOptions& options) {
   constexpr std::size_t kForFigures = 1000;
   const auto& claims = options.expectations;
-  const bool of_figures = std::any_of(claims.begin(), claims.end(),
-                                      [](const Expectation& each) { return !each.verdict; });
+  const bool of_figures =
+      std::ranges::any_of(claims, [](const Expectation& each) { return !each.verdict; });
   const bool given = find_option(invocation.app, "runs")->count() > 0;
   return of_figures && !given ? kForFigures : options.runs;
 }

@@ -95,11 +95,10 @@ void tell(const SimulatorOptions& options, const BeforeRun& before) {
 
 bool restarts_hosts(const ScenarioOptions& run) {
   const HostLifeSettings& life = run.hosts.life;
-  return run.hosts.many() &&
-         ((life.probe.on() && life.probe_does == ProbeDoes::kRestart) ||
-          std::any_of(run.timeline.at.begin(), run.timeline.at.end(), [](const TimedAction& each) {
-            return each.action.kind == Action::Kind::kRestart;
-          }));
+  return run.hosts.many() && ((life.probe.on() && life.probe_does == ProbeDoes::kRestart) ||
+                              std::ranges::any_of(run.timeline.at, [](const TimedAction& each) {
+                                return each.action.kind == Action::Kind::kRestart;
+                              }));
 }
 
 // "timeout 2 s, backlog 256, new connections": of the options on which an answer hangs most those that were not given.

@@ -31,9 +31,8 @@ namespace {
 std::optional<double> unclaimed_success(const std::vector<Expectation>& claims,
                                         const CellResult& result) {
   constexpr double kAll = 0.99;
-  const bool is_claimed = std::any_of(claims.begin(), claims.end(), [](const Expectation& each) {
-    return each.figure.starts_with("success");
-  });
+  const bool is_claimed = std::ranges::any_of(
+      claims, [](const Expectation& each) { return each.figure.starts_with("success"); });
   const double success = result.phases[2].success.value_or(result.success_share);
   return is_claimed || success >= kAll ? std::nullopt : std::optional(success);
 }
@@ -215,12 +214,11 @@ class ValueSearch {
       const auto broken = [i](const auto& each) {
         return each.judgements[i].finding == Finding::kBroken && each.judgements[i].value;
       };
-      if (!std::all_of(tried_.begin(), tried_.end(), broken)) continue;
-      const auto best =
-          std::max_element(tried_.begin(), tried_.end(), [&](const auto& a, const auto& b) {
-            const double one = *a.judgements[i].value, other = *b.judgements[i].value;
-            return more ? one < other : one > other;
-          });
+      if (!std::ranges::all_of(tried_, broken)) continue;
+      const auto best = std::ranges::max_element(tried_, [&](const auto& a, const auto& b) {
+        const double one = *a.judgements[i].value, other = *b.judgements[i].value;
+        return more ? one < other : one > other;
+      });
       const Statement nearest =
           answer_of(claim, best->judgements[i], scale_.name + '=' + best->value).headline;
       std::cout << fitted("  ", words_of({"search-nearest", {{"what", words_of(nearest)}}}),

@@ -164,7 +164,7 @@ void Dashboard::add_commands() {
     try {
       if (!text.is_string()) throw std::invalid_argument("the action is missing");
       const auto& line = text.get_ref<const std::string&>();
-      if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return c < ' '; })) {
+      if (std::ranges::any_of(line, [](unsigned char c) { return c < ' '; })) {
         throw std::invalid_argument("an action is one line");
       }
       const Action action = parse_action(line);

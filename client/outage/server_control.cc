@@ -31,7 +31,7 @@ constexpr std::size_t kLongestRefusal = 4096;
 // Up to the first control character, because another server's text must not command the terminal.
 std::string first_line(const std::string& text) {
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-  return {text.begin(), std::find_if(text.begin(), text.end(), is_control)};
+  return {text.begin(), std::ranges::find_if(text, is_control)};
 }
 
 }  // namespace
@@ -190,8 +190,8 @@ void ServerControls::send(const std::string& order, std::size_t hosts) {
 std::vector<ServerControl::Answer> ServerControls::take_answers() {
   for (std::size_t i = 0; i < controls_.size(); ++i) {
     for (ServerControl::Answer& answer : controls_[i].take_answers()) {
-      const auto sent = std::find_if(sent_.begin(), sent_.end(),
-                                     [i](const Sent& each) { return each.open.contains(i); });
+      const auto sent =
+          std::ranges::find_if(sent_, [i](const Sent& each) { return each.open.contains(i); });
       sent->open.erase(i);
       if (sent->answer.why_not.empty()) sent->answer.why_not = std::move(answer.why_not);
     }

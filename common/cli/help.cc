@@ -100,14 +100,14 @@ std::string shown_name(const CLI::Option& option) {
 }
 
 bool is_asked(const CLI::Option& option) {
-  return std::any_of(kAskedOptions.begin(), kAskedOptions.end(), [&option](const Asked& each) {
+  return std::ranges::any_of(kAskedOptions, [&option](const Asked& each) {
     return option.check_lname(std::string(each.name));
   });
 }
 
 // Is this option in files rather than on command lines?
 bool is_of_files(const std::string& name) {
-  return std::any_of(kOfFiles.begin(), kOfFiles.end(), [&name](std::string_view each) {
+  return std::ranges::any_of(kOfFiles, [&name](std::string_view each) {
     return each.ends_with('-') ? name.starts_with(each) : name == each;
   });
 }
@@ -126,7 +126,7 @@ std::string commands_of(const CLI::App& app) {
   for (const CLI::App* each :
        app.get_subcommands([](const CLI::App* some) { return !some->get_name().empty(); })) {
     std::string about = each->get_description();
-    std::replace(about.begin(), about.end(), '\n', ' ');
+    std::ranges::replace(about, '\n', ' ');
     add_line(text, each->get_name(), about, kColumn, help_width());
   }
   return text;
@@ -135,8 +135,8 @@ std::string commands_of(const CLI::App& app) {
 std::string basic_options(const CLI::App& app) {
   std::vector<std::pair<std::string, std::string>> groups;  // title and lines
   const auto add = [&groups](const std::string& title, const CLI::Option& option) {
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&title](const auto& each) { return each.first == title; });
+    auto group =
+        std::ranges::find_if(groups, [&title](const auto& each) { return each.first == title; });
     if (group == groups.end()) group = groups.insert(groups.end(), {title, ""});
     add_line(group->second, with_value(option, "--" + shown_name(option)), option.get_description(),
              kShortColumn, help_width());
@@ -146,8 +146,8 @@ std::string basic_options(const CLI::App& app) {
   const auto add_own = [&](const CLI::App& part) {
     for (const CLI::Option* option : part.get_options()) {
       const std::string title = option->get_group();
-      const bool of_experiment = std::find(kGroupsOfExperiment.begin(), kGroupsOfExperiment.end(),
-                                           title) != kGroupsOfExperiment.end();
+      const bool of_experiment =
+          std::ranges::find(kGroupsOfExperiment, title) != kGroupsOfExperiment.end();
       if (title == kNoGroup || title.empty() || title == kAlwaysThere || is_asked(*option) ||
           (experiment && of_experiment)) {
         continue;
@@ -291,8 +291,8 @@ std::string explained_option(const CLI::App& app, const std::string& word) {
   std::string text;
   visit_options(app, [&](const CLI::Option& option) {
     const auto& names = option.get_lnames();
-    const bool named = std::any_of(names.begin(), names.end(),
-                                   [&word](const auto& each) { return bare_word(each) == word; });
+    const bool named =
+        std::ranges::any_of(names, [&word](const auto& each) { return bare_word(each) == word; });
     if (named && text.empty()) add_whole(text, option);
   });
   return text;
@@ -326,7 +326,7 @@ std::string explained_value(const Experiment& experiment, const std::string& ask
   }
   if (options.empty()) return text;
   text += value + ": a value of " + options + '\n';
-  const bool several = std::count(options.begin(), options.end(), ',') > 2;
+  const bool several = std::ranges::count(options, ',') > 2;
   return several ? text : text + help;
 }
 
@@ -401,7 +401,7 @@ std::string explain(const CLI::App& app, const std::string& asked) {
   }
   for (const auto name : known) {  // "burst" of "rate-burst"
     const auto parts = split(name, '-');
-    if (meant.empty() && std::find(parts.begin(), parts.end(), asked) != parts.end()) meant = name;
+    if (meant.empty() && std::ranges::find(parts, asked) != parts.end()) meant = name;
   }
   throw std::invalid_argument(
       in_quotes(asked) + " is not known" +

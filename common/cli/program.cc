@@ -89,8 +89,8 @@ namespace {
 // The article's flag `--exponential-backoff` stands for a strategy. Beside `--strategy` it is left as it is, and
 // refused (see `add_exclusions`).
 void replace_exponential_backoff(std::vector<std::string>& arguments) {
-  const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
-  const bool named = std::any_of(arguments.begin(), arguments.end(), [](const std::string& each) {
+  const auto flag = std::ranges::find(arguments, kExponentialBackoff);
+  const bool named = std::ranges::any_of(arguments, [](const std::string& each) {
     return each == "--strategy" || each.starts_with("--strategy=");
   });
   if (!named) std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
@@ -146,19 +146,19 @@ std::string typed_name(const CLI::Option& option, int argc, const char* const* a
 
 bool reads_files(const CLI::App& app) {
   const auto options = app.get_options();
-  return std::any_of(options.begin(), options.end(),
-                     [](const CLI::Option* option) { return option->get_positional(); });
+  return std::ranges::any_of(options,
+                             [](const CLI::Option* option) { return option->get_positional(); });
 }
 
 // An option after --explain is its value, not an option of this command. Without a word, at the end of the line or
 // before a file that the command reads, it asks for the details, and nothing is run.
 void join_explained_option(const CLI::App& app, std::vector<std::string>& words) {
   // Help on a word is what --explain gives.
-  if (const auto help = std::find(words.begin(), words.end(), "--help");
+  if (const auto help = std::ranges::find(words, "--help");
       words.end() - help > 1 && !help[1].starts_with('-') && !reads_files(app)) {
     *help = kExplain;
   }
-  const auto explain = std::find(words.begin(), words.end(), kExplain);
+  const auto explain = std::ranges::find(words, kExplain);
   if (explain == words.end()) return;
   std::error_code error;
   const bool alone = explain + 1 == words.end() ||
@@ -261,8 +261,8 @@ class Refusals {
     const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
     const std::string name = word.substr(begin, word.find('=', begin) - begin);
     const std::string shown = where + word.substr(0, word.find('='));
-    const auto replaced = std::find_if(kReplaced.begin(), kReplaced.end(),
-                                       [&](const Replaced& each) { return each.option == name; });
+    const auto replaced =
+        std::ranges::find_if(kReplaced, [&](const Replaced& each) { return each.option == name; });
     if (replaced != kReplaced.end()) {
       lines_ += shown + " is no longer an option: use " + std::string(replaced->now) + '\n';
       return;
@@ -294,7 +294,7 @@ class Refusals {
     bool is_value = false;  // perhaps of the unknown option before it
     for (const std::string& word : app_.remaining()) {
       // CLI11 2.4 counts the values of unknown settings in a file, too.
-      if (std::find(words_.begin(), words_.end(), word) == words_.end()) continue;
+      if (std::ranges::find(words_, word) == words_.end()) continue;
       const bool is_option = word.starts_with('-');
       if (is_option || !is_value) add_unexpected(word);
       is_value = is_option && word.find('=') == word.npos;
@@ -377,9 +377,8 @@ bool read_strategy_file(CLI::App& app, const TwoForms& forms,
       if (option.count() > 0 && of_policy.find(name) == nullptr) return;
       std::vector<CLI::Option*> same = forms.others(option);
       same.push_back(&option);
-      const bool typed = std::any_of(same.begin(), same.end(), [&words](const CLI::Option* each) {
-        return is_typed(*each, words);
-      });
+      const bool typed = std::ranges::any_of(
+          same, [&words](const CLI::Option* each) { return is_typed(*each, words); });
       if (typed && &option != strategy) return;
       for (CLI::Option* each : same) each->clear();
       option.add_result(value);

@@ -60,7 +60,7 @@ class SettingsFile : public CLI::ConfigTOML {
       // In a heading and in quotes, both are letters of the name.
       std::string_view name = line.substr(0, line.find_first_of("=#"));
       if (name.find_first_of("[\"'`") != name.npos) name = line;
-      if (std::count(name.begin(), name.end(), '.') > kMostDots) {
+      if (std::ranges::count(name, '.') > kMostDots) {
         throw CLI::ConfigError("--config: more than 10 dots in a name");
       }
     }
@@ -111,7 +111,7 @@ class SettingsFile : public CLI::ConfigTOML {
       }
       if (!known) continue;
       auto& written = names[known->name];
-      if (std::find(written.begin(), written.end(), each.name) == written.end()) {
+      if (std::ranges::find(written, each.name) == written.end()) {
         written.push_back(each.name);
       }
     }

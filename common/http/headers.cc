@@ -36,7 +36,7 @@ std::optional<std::int64_t> unix_time(std::string_view text) {
       text[7] != ' ' || text[11] != ' ' || text[16] != ' ' || text[19] != ':' || text[22] != ':') {
     return std::nullopt;
   }
-  const auto month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
+  const auto month = std::ranges::find(kMonths, text.substr(8, 3));
   const auto day = digits(text.substr(5, 2)), year = digits(text.substr(12, 4)),
              hour = digits(text.substr(17, 2)), minute = digits(text.substr(20, 2)),
              second = digits(text.substr(23, 2));
@@ -171,8 +171,7 @@ bool names_throttling(std::string_view error_name) {
                                                            "PriorRequestNotComplete",
                                                            "EC2ThrottledException"};
   error_name.remove_prefix(error_name.rfind('#') + 1);
-  return std::find(kNames.begin(), kNames.end(), error_name.substr(0, error_name.find(':'))) !=
-         kNames.end();
+  return std::ranges::find(kNames, error_name.substr(0, error_name.find(':'))) != kNames.end();
 }
 
 std::string print_throttling_error() {

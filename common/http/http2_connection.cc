@@ -30,7 +30,7 @@ bool is_of_connection(const std::string& name) {
   constexpr std::array<std::string_view, 7> kNames{
       "connection",        "expect", "host", "keep-alive", "proxy-connection",
       "transfer-encoding", "upgrade"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 nghttp2_nv field(const std::string& name, const std::string& value) {

@@ -70,7 +70,7 @@ Url parse_url(const std::string& text) {
     throw std::runtime_error("'" + text + "' is not a URL like http://127.0.0.1:8070/api");
   }
   // In a request they would end the line, and what follows would be headers.
-  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 127; })) {
+  if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' ' || c == 127; })) {
     throw std::runtime_error("a URL has no spaces or control characters in it");
   }
   const std::string rest = text.substr(scheme.size());
@@ -119,8 +119,8 @@ std::pair<std::string, std::string> parse_header(const std::string& text) {
     return std::invalid_argument("--header: '" + shown + "' " + why);
   };
   // A line break in it would begin another header, or the body.
-  if (std::any_of(text.begin(), text.end(),
-                  [](unsigned char c) { return (c < ' ' && c != '\t') || c == 127; })) {
+  if (std::ranges::any_of(text,
+                          [](unsigned char c) { return (c < ' ' && c != '\t') || c == 127; })) {
     throw refuse("has control characters in it");
   }
   const std::size_t colon = text.find(':');
