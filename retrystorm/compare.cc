@@ -7,11 +7,11 @@
 #include <set>
 #include <stdexcept>
 
+#include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/answer.h"
 #include "common/output/json_text.h"
 #include "common/output/output_queue.h"
-#include "common/read_settings.h"
 #include "model/base/text.h"
 #include "policies/policy.h"
 #include "policies/tree.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "common/read_settings.h"
+#include "common/cli/settings_file.h"
 #include "model/base/duration.h"
 #include "model/base/text.h"
 #include "model/retry/retry_settings.h"

@@ -21,7 +21,6 @@
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
-#include "common/read_settings.h"
 #include "model/retry/strategies.h"
 #include "model/run/workload.h"
 
@@ -261,8 +260,7 @@ class Refusals {
     const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
     const std::string name = word.substr(begin, word.find('=', begin) - begin);
     const std::string shown = where + word.substr(0, word.find('='));
-    const auto replaced =
-        std::ranges::find_if(kReplaced, [&](const Replaced& each) { return each.option == name; });
+    const auto replaced = std::ranges::find(kReplaced, name, &Replaced::option);
     if (replaced != kReplaced.end()) {
       lines_ += shown + " is no longer an option: use " + std::string(replaced->now) + '\n';
       return;

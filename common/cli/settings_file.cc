@@ -2,14 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
-#include <set>
+#include <array>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "common/cli/options.h"
+#include "common/os/foreign_file.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
@@ -192,16 +192,17 @@ void print_group(std::ostream& out, const std::string& title, CLI::App& group,
 }  // namespace
 
 bool is_setting(const CLI::Option& option) {
-  static const std::set<std::string> kOthers{"help",
-                                             "help-all",
-                                             "help-full",
-                                             "version",
-                                             "config",
-                                             "print-settings",
-                                             "list-strategies",
-                                             "explain",
-                                             "exponential-backoff"};
-  return !option.get_group().empty() && !kOthers.contains(option.get_single_name());
+  static constexpr std::array<std::string_view, 9> kOthers{"help",
+                                                           "help-all",
+                                                           "help-full",
+                                                           "version",
+                                                           "config",
+                                                           "print-settings",
+                                                           "list-strategies",
+                                                           "explain",
+                                                           "exponential-backoff"};
+  return !option.get_group().empty() &&
+         std::ranges::find(kOthers, option.get_single_name()) == kOthers.end();
 }
 
 std::shared_ptr<CLI::Config> settings_reader(CLI::App& app) {
@@ -215,6 +216,28 @@ std::shared_ptr<CLI::Config> settings_reader(CLI::App& app) {
 
 std::shared_ptr<CLI::Config> settings_reader(FindSetting find) {
   return std::make_shared<SettingsFile>(nullptr, std::move(find));
+}
+
+std::map<std::string, std::string, std::less<>> read_settings(const std::string& path,
+                                                              const OptionList& options) {
+  std::istringstream file(read_foreign_file(path, kLongestSettings));
+  std::map<std::string, std::string, std::less<>> settings;
+  // Both forms of an option count as one.
+  const auto find = [&options](const std::string& name) -> std::optional<KnownOption> {
+    const Option* option = options.find(name);
+    if (option == nullptr) return std::nullopt;
+    return KnownOption{option->same_as.empty() ? option->name : option->same_as,
+                       option->separator != 0};
+  };
+  try {
+    for (const CLI::ConfigItem& item : settings_reader(find)->from_config(file)) {
+      if (item.inputs.empty() || item.name == "++" || item.name == "--") continue;
+      settings[item.name] = CLI::detail::join(item.inputs, "; ");
+    }
+  } catch (const CLI::Error& error) {
+    throw std::invalid_argument(path + ": " + error.what());
+  }
+  return settings;
 }
 
 std::string take_unknown_settings(const CLI::App& app) {

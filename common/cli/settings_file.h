@@ -1,12 +1,15 @@
-// The output of `--print-settings`: the current settings as a file that `--config` reads.
+// Settings files: reading what `--config` takes, and writing the current settings as such a file (`--print-settings`).
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
+
+#include "model/base/option_list.h"
 
 namespace CLI {
 class App;
@@ -31,6 +34,11 @@ std::shared_ptr<CLI::Config> settings_reader(CLI::App& app);
 
 // The same for files that no program takes as a whole. What `find` does not know is read all the same.
 std::shared_ptr<CLI::Config> settings_reader(FindSetting find);
+
+// The settings in such a file, for those who have no command line: texts by names. Throws UnreadableFile or
+// std::invalid_argument with a readable message, also if one of `options` is given twice.
+std::map<std::string, std::string, std::less<>> read_settings(const std::string& path,
+                                                              const OptionList& options);
 
 // The names in the files that `app` has read which none of its options has, one a line: the first ten. They were
 // left out. Afterwards there are none.

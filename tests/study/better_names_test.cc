@@ -1,4 +1,4 @@
-#include "common/read_settings.h"
+#include "common/cli/settings_file.h"
 #include "model/base/option_list.h"
 #include "study/named_options.h"
 #include "tests/support/temp_dir.h"
