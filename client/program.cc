@@ -32,11 +32,6 @@
 namespace retrystorm {
 namespace {
 
-// Short enough to be typed again.
-std::uint64_t random_seed() {
-  return std::random_device()();
-}
-
 // All orders of the run, so that the server can refuse them before the run starts.
 std::string orders_to_check(const ClientOptions& options) {
   std::string orders;
@@ -54,7 +49,8 @@ std::string orders_to_check(const ClientOptions& options) {
 // readable message if the run cannot start.
 int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   ClientOptions options = asked;
-  const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
+  // Short enough to be typed again.
+  const std::uint64_t seed = options.workload.seed.value_or(std::random_device()());
   occupy_standard_descriptors();
   if (options.look.explain) {
     const std::vector<OutlookOfRow> rows = {{"", look_ahead(options, options.workload)}};

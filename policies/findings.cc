@@ -66,8 +66,7 @@ class Finder {
       find_share_that_empties();
       find_statuses();
     }
-    std::ranges::stable_sort(notes_,
-                             [](const Note& a, const Note& b) { return a.level > b.level; });
+    std::ranges::stable_sort(notes_, std::greater(), &Note::level);
     return notes_;
   }
 

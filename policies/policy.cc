@@ -310,8 +310,7 @@ void PolicyFile::add(Policy policy) {
 
 void finish(PolicyFile& file) {
   for (Policy& each : file.policies) {
-    std::ranges::stable_sort(each.notes,
-                             [](const Note& a, const Note& b) { return a.level > b.level; });
+    std::ranges::stable_sort(each.notes, std::greater(), &Note::level);
   }
   fold(file.policies);
   if (file.policies.size() > kMostDifferent) {

@@ -267,7 +267,7 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>
 
 // What is found, in one sentence, which is the reason of the exit code if `harm` is there.
 void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, const Style& style) {
-  const auto harm = std::ranges::find_if(all, [](const Found& each) { return each.is_new_harm(); });
+  const auto harm = std::ranges::find_if(all, &Found::is_new_harm);
   if (harm == all.end()) {
     if (!was_run) {
       print_headline(std::cout,
@@ -277,8 +277,7 @@ void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, con
     }
     return;
   }
-  const auto count = static_cast<double>(
-      std::ranges::count_if(all, [](const Found& each) { return each.is_new_harm(); }));
+  const auto count = static_cast<double>(std::ranges::count_if(all, &Found::is_new_harm));
   const Statement reason{was_run ? "check-exit-code" : "check-harm",
                          {{"found", count_words(count, "finding")},
                           counted("code", kExitBroken),

@@ -105,8 +105,7 @@ HeatMap::Labels HeatMap::labels_of(const OptionList& options, const Axis& axis) 
   labels.order.resize(axis.values.size());
   std::iota(labels.order.begin(), labels.order.end(), std::size_t{0});
   if (numbers.size() == axis.values.size()) {
-    std::ranges::stable_sort(labels.order,
-                             [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+    std::ranges::stable_sort(labels.order, {}, [&](std::size_t each) { return numbers[each]; });
     labels.numbers = true;
   }
   // Plain numbers of an option that is a duration are seconds.

@@ -419,8 +419,7 @@ void Measurement::see_what_limits() {
     ClosedLoad load(load_, clients, spread, true);
     load.stop();
     const auto ended = load.take();
-    return static_cast<double>(
-        std::ranges::count_if(ended, [](const Answered& each) { return each.ok(); }));
+    return static_cast<double>(std::ranges::count_if(ended, &Answered::ok));
   };
   if (signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout))) {
     stop({"measure-interrupted", {}});
@@ -453,8 +452,7 @@ void print_steps(const MeasuredService& found, const Style& style) {
   double best = 0;
   for (const LoadStep& each : found.steps) best = std::max(best, each.rate);
   std::vector<LoadStep> sorted = found.steps;
-  std::ranges::sort(sorted,
-                    [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
+  std::ranges::sort(sorted, {}, &LoadStep::clients);
   Table table;
   table.columns = {{.title = "clients"}, {.title = "OK/s"}, {.title = "mean"}, {.title = "p95"}};
   const auto bar = [&](double rate) {

@@ -46,8 +46,7 @@ double workers_of(const MeasuredService& measured) {
 
 // The step with the fewest requests in it.
 const LoadStep& one_client(const MeasuredService& measured) {
-  return *std::ranges::min_element(
-      measured.steps, [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
+  return *std::ranges::min_element(measured.steps, {}, &LoadStep::clients);
 }
 
 // The law of the times of one client. An exponential one has a CV of 1, and a median of ln 2 of its mean.

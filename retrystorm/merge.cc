@@ -182,8 +182,7 @@ std::optional<Finding> finding_of(const std::string& type, const Json& line) {
 int merge(const Invocation&, const MergeOptions& options) {
   std::vector<Part> parts;
   for (const std::string& path : options.files) parts.push_back(read_part(path));
-  std::ranges::stable_sort(
-      parts, [](const Part& a, const Part& b) { return a.share.number < b.share.number; });
+  std::ranges::stable_sort(parts, {}, [](const Part& each) { return each.share.number; });
   check_parts(parts);
   LineFile out("-");
   Json start = parts.front().start;

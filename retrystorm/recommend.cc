@@ -161,8 +161,8 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   question.observes_until_drained =
       question.given.try_emplace("observe", format_duration(options.observe)).second;
   question.situations = with_own_outage(question.given);
-  question.outages = static_cast<std::size_t>(std::ranges::count_if(
-      question.situations, [](const StudyDisturbance& each) { return each.outage; }));
+  question.outages = static_cast<std::size_t>(
+      std::ranges::count_if(question.situations, &StudyDisturbance::outage));
 
   for (const Expectation& each : options.expectations) {
     const bool is_limit = each.relation == Expectation::Relation::kBelow ||

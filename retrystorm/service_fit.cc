@@ -135,8 +135,7 @@ ServiceModel fit_curve(const std::vector<LoadStep>& steps) {
 }
 
 FittedService fit_service(std::vector<LoadStep> steps) {
-  std::ranges::stable_sort(
-      steps, [](const LoadStep& a, const LoadStep& b) { return a.clients < b.clients; });
+  std::ranges::stable_sort(steps, {}, &LoadStep::clients);
   if (steps.size() < kLeastSteps) {
     throw std::invalid_argument("a service follows from at least " + std::to_string(kLeastSteps) +
                                 " steps, and there are " + std::to_string(steps.size()));

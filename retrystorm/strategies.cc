@@ -42,7 +42,7 @@ std::vector<Rank> ranked(const std::vector<CellResult>& results, std::size_t str
     if (const auto down = results[i].down()) rank.down += down->value;
     rank.success += results[i].success_share;
   }
-  std::ranges::stable_sort(ranks, [](const Rank& a, const Rank& b) { return a.key() < b.key(); });
+  std::ranges::stable_sort(ranks, {}, &Rank::key);
   return ranks;
 }
 

@@ -39,11 +39,6 @@ void print_trial(const AnswerTrials::Outcome& outcome, std::string& last, const 
   print_below(std::cout, what + words_of(note), tone, style, "  " + shown + "  ");
 }
 
-// "down in 60 of 60 runs with", without the numbers of the row's runs.
-bool is_worse(const AnswerTrials::Outcome& a, const AnswerTrials::Outcome& b) {
-  return a.weight > b.weight;
-}
-
 struct Candidate {
   std::string option, value;
   bool of_clients = true;  // and of what they do where all is well, too
@@ -226,7 +221,7 @@ class Answers {
           });
       progress.clear();
       note(others);
-      const auto worst = std::ranges::min_element(turned, is_worse);
+      const auto worst = std::ranges::max_element(turned, {}, &AnswerTrials::Outcome::weight);
       tell_help(options, row, result, worst == turned.end() ? nullptr : &*worst);
     }
     if (options_.look.verbose) {

@@ -16,10 +16,6 @@ bool has_phases(const CellResult& cell) {
   return phase_of(cell, RunPhase::kDuring).attempts_per_s.has_value();
 }
 
-std::size_t back_runs(const CellResult& cell) {
-  return cell.decided() - cell.down_runs() - cell.recovering;
-}
-
 // The whole answer hangs on so many requests that are left out, or never sent.
 constexpr double kMany = 0.05;
 
@@ -60,7 +56,7 @@ RunAnswer answer_of(const CellResult& cell, bool turned) {
   } else if (cell.mostly_not_back()) {
     answer = {Tone::kDoubt, of_runs("runs-not-back", "open", cell.recovering)};
   } else {
-    const std::size_t back = back_runs(cell);
+    const std::size_t back = cell.back_runs();
     answer = {back == decided ? Tone::kGood : Tone::kDoubt,
               of_runs(back == decided ? "runs-all-back" : "runs-back", "back", back)};
     if (!turned) {  // where it is only just, that is said

@@ -165,6 +165,7 @@ struct CellResult : RunResult {
   // The runs that were down at the end, and those that have a verdict. Without an outage a run is up
   // unless it collapsed by itself.
   std::size_t down_runs() const { return collapsed + relapsed; }
+  std::size_t back_runs() const { return decided() - down_runs() - recovering; }
   std::size_t decided() const { return no_outage + recovered + relapsed + recovering + collapsed; }
   bool mostly_down() const { return is_majority(down_runs(), decided()); }
   bool mostly_not_back() const { return is_majority(down_runs() + recovering, decided()); }

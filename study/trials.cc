@@ -510,8 +510,7 @@ void compare(AnswerTrials::Outcome& outcome, const CellResult& asked) {
           {"turns-not-back", {count("open", tried.recovering), count("runs", decided)}});
     } else {
       set(Turn::kBack, weight,
-          {"turns-back",
-           {count("back", decided - down - tried.recovering), count("runs", decided)}});
+          {"turns-back", {count("back", tried.back_runs()), count("runs", decided)}});
     }
     return;
   }
@@ -684,7 +683,7 @@ std::optional<Interval> within_measured(const CellResult& result,
                                         const std::vector<AnswerTrials::Outcome>& outcomes) {
   const bool down = result.mostly_down();
   const auto share = [down](const CellResult& of) {
-    const std::size_t runs = down ? of.down_runs() : of.decided() - of.down_runs() - of.recovering;
+    const std::size_t runs = down ? of.down_runs() : of.back_runs();
     return static_cast<double>(runs) / static_cast<double>(of.decided());
   };
   std::optional<Interval> span;

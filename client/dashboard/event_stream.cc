@@ -59,8 +59,7 @@ void EventStream::send(const Json& event, Keep keep) {
 }
 
 void EventStream::drop_oldest() {
-  const auto oldest =
-      std::ranges::find_if(history_, [](const Kept& kept) { return kept.keep == Keep::kRun; });
+  const auto oldest = std::ranges::find(history_, Keep::kRun, &Kept::keep);
   history_.erase(oldest == history_.end() ? history_.begin() : oldest);
 }
 

@@ -107,7 +107,8 @@ bool is_asked(const CLI::Option& option) {
 
 // Is this option in files rather than on command lines?
 bool is_of_files(const std::string& name) {
-  return std::ranges::any_of(kOfFiles, [&name](std::string_view each) {
+  const auto all = split(kOfFiles, ' ');
+  return std::ranges::any_of(all, [&name](std::string_view each) {
     return each.ends_with('-') ? name.starts_with(each) : name == each;
   });
 }

@@ -34,81 +34,17 @@ inline constexpr std::array<std::string_view, 5> kGroupsOfExperiment{"Clients", 
 
 // What --help-all leaves out: second forms, and what presets and files need and hardly anybody types. With a "-" at the
 // end: all names that begin so.
-inline constexpr auto kOfFiles = std::to_array<std::string_view>({"exponential-backoff",
-                                                                  "max-retries",
-                                                                  "clients-per-process",
-                                                                  "random",
-                                                                  "fault",
-                                                                  "capacity",
-                                                                  "csv",
-                                                                  "markdown",
-                                                                  "time-limit",
-                                                                  "splay",
-                                                                  "capacity-within",
-                                                                  "scale",
-                                                                  "picker",
-                                                                  "eject",
-                                                                  "panic",
-                                                                  "subset",
-                                                                  "host-warm-up",
-                                                                  "workers-start",
-                                                                  "outage-of",
-                                                                  "retry-at",
-                                                                  "replicas-",
-                                                                  "syn-linear-timeouts",
-                                                                  "deadline-check",
-                                                                  "backoff-step",
-                                                                  "backoff-table",
-                                                                  "backoff-from",
-                                                                  "cap-applies",
-                                                                  "grow-from",
-                                                                  "jitter-first",
-                                                                  "first-at-once",
-                                                                  "pacer",
-                                                                  "throttled-base",
-                                                                  "retry-after-max",
-                                                                  "hedge-",
-                                                                  "initial-interval",
-                                                                  "max-interval",
-                                                                  "up-multiplier",
-                                                                  "down-multiplier",
-                                                                  "down-threshold",
-                                                                  "randomization",
-                                                                  "max-randomization",
-                                                                  "budget-",
-                                                                  "breaker-",
-                                                                  "throttle-",
-                                                                  "concurrency-limit-",
-                                                                  "rate-decrease",
-                                                                  "rate-scale",
-                                                                  "rate-smoothing",
-                                                                  "rate-min",
-                                                                  "rate-burst",
-                                                                  "client-rate",
-                                                                  "retry-switch",
-                                                                  "switch-after",
-                                                                  "when-refused",
-                                                                  "pool-",
-                                                                  "streams",
-                                                                  "retry-lost",
-                                                                  "reconnect-",
-                                                                  "rejection-cost",
-                                                                  "server-idle",
-                                                                  "reset-limit",
-                                                                  "shed-status",
-                                                                  "hint-",
-                                                                  "error-",
-                                                                  "autoscale-",
-                                                                  "waiting",
-                                                                  "deadline-propagation",
-                                                                  "report-interval",
-                                                                  "server-report-interval",
-                                                                  "list-cells",
-                                                                  "cell",
-                                                                  "print-processes",
-                                                                  "server-lines",
-                                                                  "server-json",
-                                                                  "trace",
-                                                                  "call-"});
+inline constexpr std::string_view kOfFiles =
+    "exponential-backoff max-retries clients-per-process random fault capacity csv markdown "
+    "time-limit splay capacity-within scale picker eject panic subset host-warm-up workers-start "
+    "outage-of retry-at replicas- syn-linear-timeouts deadline-check backoff-step backoff-table "
+    "backoff-from cap-applies grow-from jitter-first first-at-once pacer throttled-base "
+    "retry-after-max hedge- initial-interval max-interval up-multiplier down-multiplier "
+    "down-threshold randomization max-randomization budget- breaker- throttle- "
+    "concurrency-limit- rate-decrease rate-scale rate-smoothing rate-min rate-burst client-rate "
+    "retry-switch switch-after when-refused pool- streams retry-lost reconnect- rejection-cost "
+    "server-idle reset-limit shed-status hint- error- autoscale- waiting deadline-propagation "
+    "report-interval server-report-interval list-cells cell print-processes server-lines "
+    "server-json trace call-";
 
 }  // namespace retrystorm

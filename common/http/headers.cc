@@ -156,22 +156,15 @@ std::string parse_error_name(std::string_view body) {
 
 bool names_throttling(std::string_view error_name) {
   // botocore's list of error names that mean throttling.
-  static constexpr std::array<std::string_view, 14> kNames{"Throttling",
-                                                           "ThrottlingException",
-                                                           "ThrottledException",
-                                                           "RequestThrottledException",
-                                                           "TooManyRequestsException",
-                                                           "ProvisionedThroughputExceededException",
-                                                           "TransactionInProgressException",
-                                                           "RequestLimitExceeded",
-                                                           "BandwidthLimitExceeded",
-                                                           "LimitExceededException",
-                                                           "RequestThrottled",
-                                                           "SlowDown",
-                                                           "PriorRequestNotComplete",
-                                                           "EC2ThrottledException"};
+  constexpr std::string_view kNames =
+      "Throttling ThrottlingException ThrottledException RequestThrottledException "
+      "TooManyRequestsException ProvisionedThroughputExceededException "
+      "TransactionInProgressException RequestLimitExceeded BandwidthLimitExceeded "
+      "LimitExceededException RequestThrottled SlowDown PriorRequestNotComplete "
+      "EC2ThrottledException";
   error_name.remove_prefix(error_name.rfind('#') + 1);
-  return std::ranges::find(kNames, error_name.substr(0, error_name.find(':'))) != kNames.end();
+  const auto names = split(kNames, ' ');
+  return std::ranges::find(names, error_name.substr(0, error_name.find(':'))) != names.end();
 }
 
 std::string print_throttling_error() {

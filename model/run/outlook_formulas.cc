@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-
 namespace retrystorm {
 
 double mean_service_seconds(const ServiceOptions& service) {
