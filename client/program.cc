@@ -131,9 +131,8 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
     if (!status.empty()) monitors[i].emplace(resolve_url(status));
   }
   bool outage_failed = false;
-  const auto run_once = [&](const ClientOptions& with, const Json& its_values,
-                            std::ostream& out, RunObserver& judge,
-                            const std::function<bool()>& ends_early) {
+  const auto run_once = [&](const ClientOptions& with, const Json& its_values, std::ostream& out,
+                            RunObserver& judge, const std::function<bool()>& ends_early) {
     Experiment experiment(with, seed, {invocation.command, its_values},
                           {.requests = requests,
                            .json = json,

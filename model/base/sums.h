@@ -7,7 +7,9 @@
 namespace retrystorm {
 
 template <typename T>
-concept Summed = requires { T::kSummed; };
+concept Summed = requires {
+  T::kSummed;
+};
 
 // Calls `change` with each count of `a` and that of `b`: those in a struct, in an array, or these themselves.
 template <typename T, typename Change>
