@@ -88,6 +88,8 @@ std::size_t hang_up(const LoadRequest& load, std::size_t requests, Duration held
     } else {
       break;
     }
+    // At once they would overflow a small accept queue.
+    std::this_thread::sleep_for(held / static_cast<int>(requests));
   }
   std::this_thread::sleep_for(held);
   return sent;

@@ -182,7 +182,11 @@ NamedOptions settings_of(const MeasuredService& measured) {
   }
   const Span& capacity = measured.fit->capacity;
   const double known = measured.fit->model.capacity();
-  const double within = std::max(capacity.high / known - 1, 1 - capacity.low / known);
+  // Nor may it contradict the steps.
+  double seen = 0;
+  for (const LoadStep& each : measured.steps) seen = std::max(seen, each.clients / each.time);
+  const double within =
+      std::max(std::max(capacity.high, seen) / known - 1, 1 - capacity.low / known);
   if (within >= 0.005 && std::isfinite(within)) {
     settings["capacity-within"] = print_number(std::min(to_digits(within, 2), 0.5));
   }

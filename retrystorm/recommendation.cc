@@ -474,11 +474,12 @@ class Recommendation final : private Trials {
   // As options, in one line.
   std::string settings_text(const Settings& settings) const {
     std::vector<std::string> words;
-    if (space_.name(settings[0]) == kYours) words.emplace_back(kYours);
     for (const auto& [name, value] : own_settings(settings)) {
       words.push_back("--" + name + '=' + value);
     }
-    return list_words(words, " ");
+    if (space_.name(settings[0]) != kYours) return list_words(words, " ");
+    return words.empty() ? std::string(kYours)
+                         : words_of({"recommend-changed", {{"options", list_words(words, " ")}}});
   }
 
   // What stands in the way.

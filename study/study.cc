@@ -195,6 +195,14 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
       if (!says(warnings, warning.id)) warnings.push_back(warning);
     }
   }
+  // The ends of a search are no values that somebody asked about: of them only what holds whatever the value is.
+  if (line == "before-search") {
+    std::erase_if(warnings, [&rows](const Statement& warning) {
+      return std::ranges::any_of(rows, [&warning](const OutlookOfRow& each) {
+        return !says(each.outlook.warnings, warning.id);
+      });
+    });
+  }
   const std::string assumed =
       assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);
   rows_.add_assumed(assumed);

@@ -174,10 +174,11 @@ constexpr Row kRows[] = {
     Row{"before-unlimited", "service without a limit"},
     Row{"before-calls", "if {name} is dead, up to {calls} calls of it for a request: {rate}/s"},
     Row{"before-calls-too-many",
-        "if {name} is dead, up to {calls} calls of it for a request: {rate}/s, too many"},
+        "if {name} is dead, up to {calls} calls of it for a request: {rate}/s, over capacity"},
     Row{"before-retries", "{retries}"},
     Row{"before-attempts", "{attempts} attempt{s}: up to {rate}/s if all fail"},
-    Row{"before-attempts-too-many", "{attempts} attempt{s}: up to {rate}/s if all fail, too many"},
+    Row{"before-attempts-too-many",
+        "{attempts} attempt{s}: up to {rate}/s if all fail, over capacity"},
     Row{"before-outage", "{what} for {length}"},
     Row{"before-outage-hosts", "{hit} of {hosts} hosts: {what} for {length}"},
     Row{"before-outage-at", "{what} {from} to {to}"},
@@ -366,9 +367,11 @@ constexpr Row kRows[] = {
         "a client's turn to send comes once in {turn}, after its deadline of {deadline}: most requests end before they are "
         "sent (--deadline, --client-rate)"},
     Row{"unused-by-open-arrivals",
-        "open arrivals do not use {options}: {rate}/s arrive whatever happens to them (--rate, or --arrivals=closed)"},
+        "open arrivals do not use {options}: {rate}/s arrive whatever happens to them. Where {clients} clients wait for "
+        "their answers instead, the outcome may be another: --clients={clients} --think-time={think} without --rate"},
     Row{"unused-by-open-arrivals-processes",
-        "open arrivals do not use {options}: {rate}/s arrive whatever happens to them (--rate, or --arrivals=closed); for "
+        "open arrivals do not use {options}: {rate}/s arrive whatever happens to them. Where {clients} clients wait for "
+        "their answers instead, the outcome may be another: --clients={clients} --think-time={think} without --rate; for "
         "as many processes that call: --processes={clients}"},
     // The answer of many runs: study/cell_answer.cc
     Row{"and", " and "},
@@ -548,6 +551,7 @@ constexpr Row kRows[] = {
         "Not decided: interrupted after {count} settings. Best by then, not certified: {what}"},
     Row{"recommend-found",
         "Use {what}: of {count} settings the plainest of those that cost the least"},
+    Row{"recommend-changed", "your settings with {options}"},
     Row{"recommend-interrupted", "interrupted: what is unfinished is not certified"},
     Row{"recommend-nearest", "the nearest: {what}"},
     Row{"recommend-none", "None of {count} settings meets all claims: {why}"},
@@ -617,8 +621,8 @@ constexpr Row kRows[] = {
     Row{"if-measured-less", "the least capacity that the measurement allows"},
     Row{"if-measured-more", "the most capacity that the measurement allows"},
     Row{"measure-abandoned-unknown",
-        "whether it serves requests whose clients have hung up is not known: that decides most after an outage; "
-        "ask, or try --abandoned=skip"},
+        "whether it serves requests whose clients have hung up is not known, and decides most after an outage: "
+        "ask simulate with --abandoned=serve and with --abandoned=skip"},
     Row{"measure-accepts-all", "it accepts more than it serves (accepts = all)"},
     Row{"measure-accepts-unknown",
         "whether it accepts more than it serves is not known: say --accepts=when-free for php-fpm, gunicorn with sync "

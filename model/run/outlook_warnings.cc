@@ -314,7 +314,9 @@ void warn(Outlook& outlook, const Storm& storm) {
                                             : !input.clients_given  ? "--lambda"
                                                                     : "--clients, --lambda")},
                     {"rate", workload.rate},
-                    {"clients", static_cast<double>(workload.clients)}}});
+                    {"clients", static_cast<double>(workload.clients)},
+                    {"think", from_seconds(to_digits(
+                                  static_cast<double>(workload.clients) / workload.rate, 2))}}});
   }
 }
 
