@@ -44,6 +44,18 @@ double workers_of(const MeasuredService& measured) {
   return workers > 0 ? workers : measured.most_inside;
 }
 
+// What was answered a second, on average, while all workers were busy. What passes outside of the workers makes the
+// fitted time longer and that of the fitted capacity too small.
+std::optional<double> rate_of_busy(const MeasuredService& measured) {
+  double sum = 0, count = 0;
+  for (const LoadStep& each : measured.steps) {
+    if (!of_workers(measured) || each.clients <= 1.25 * workers_of(measured)) continue;
+    sum += each.clients / each.time;
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
 // The step with the fewest requests in it.
 const LoadStep& one_client(const MeasuredService& measured) {
   return *std::ranges::min_element(measured.steps, {}, &LoadStep::clients);
@@ -182,12 +194,9 @@ NamedOptions settings_of(const MeasuredService& measured) {
   }
   const Span& capacity = measured.fit->capacity;
   const double known = measured.fit->model.capacity();
-  // Nor may it contradict the steps.
-  double seen = 0;
-  for (const LoadStep& each : measured.steps) seen = std::max(seen, each.clients / each.time);
-  const double within =
-      std::max(std::max(capacity.high, seen) / known - 1, 1 - capacity.low / known);
-  if (within >= 0.005 && std::isfinite(within)) {
+  const double within = std::max({capacity.high / known - 1, 1 - capacity.low / known,
+                                  std::abs(rate_of_busy(measured).value_or(known) / known - 1)});
+  if (std::isfinite(known) && within >= 0.005) {
     settings["capacity-within"] = print_number(std::min(to_digits(within, 2), 0.5));
   }
   if (measured.backlog > 0) settings["backlog"] = std::to_string(measured.backlog);

@@ -134,6 +134,22 @@ TEST(ServiceFit, NamesNoModelThatDoesNotFit) {
   EXPECT_EQ(measured.headline.id, "measure-no-model");
 }
 
+// Four workers of 30 ms, and 3 ms of each answer without one: the fitted time lies between, so that the capacity is not
+// that of the busy steps, 4 / 30 ms.
+TEST(MeasuredService, KnowsItsCapacityNoBetterThanItsBusySteps) {
+  MeasuredService measured;
+  for (const double n : {1., 2., 3., 4., 6., 8., 12., 16.}) {
+    measured.steps.push_back(step(n, n > 4 ? 0.030 * n / 4 : 0.033));
+  }
+  measured.fit = fit_service(measured.steps);
+  judge(measured);
+  ASSERT_TRUE(measured.known);
+  const double capacity = measured.fit->model.capacity();
+  EXPECT_LT(measured.fit->capacity.high, 130);
+  EXPECT_LT(capacity, 130);
+  EXPECT_NEAR(std::stod(settings_of(measured).at("capacity-within")), 133.3 / capacity - 1, 0.001);
+}
+
 TEST(MeasuredService, BecomesSettings) {
   MeasuredService measured{.timeout = std::chrono::seconds(1), .steps = worker_steps(4)};
   measured.fit = fit_service(measured.steps);
