@@ -109,8 +109,12 @@ void declare_processes(OptionList& options, WorkloadOptions& workload) {
   clients.least = 1;
   clients.most = kMostClients;
   clients.same_as = "processes";
-  options.no_effect({"processes", "clients-per-process"},
-                    [&workload] { return why_processes_are_unused(workload); });
+  // Each of them shows the value of the other one, too.
+  const auto given_by = [&workload](bool number) {
+    return workload.processes.has_value() == number ? why_processes_are_unused(workload) : "";
+  };
+  options.no_effect({"processes"}, [given_by] { return given_by(true); });
+  options.no_effect({"clients-per-process"}, [given_by] { return given_by(false); });
 }
 
 void check_hedges(const WorkloadOptions& workload) {
