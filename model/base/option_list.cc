@@ -203,6 +203,14 @@ void OptionList::add_all(const OptionList& others,
   }
 }
 
+std::string forms_of(const std::string& name, const OptionList& list) {
+  for (const Option& each : list.all()) {
+    if (each.name == name && !each.same_as.empty()) return each.same_as + " (" + name + ')';
+    if (each.same_as == name) return name + " (" + each.name + ')';
+  }
+  return name;
+}
+
 UnusedOptions unused_among(const OptionList& in_force, const OptionList& usual,
                            const std::vector<std::string>& named) {
   const std::set<std::string> given = given_among(in_force, usual, named);
@@ -215,7 +223,8 @@ UnusedOptions unused_among(const OptionList& in_force, const OptionList& usual,
     }
     if (reason.empty()) continue;
     const bool is_clause = reason.starts_with(':');
-    unused.emplace(option.name, option.name + " has no effect" + (is_clause ? "" : " ") + reason);
+    unused.emplace(option.name, forms_of(option.name, in_force) + " has no effect" +
+                                    (is_clause ? "" : " ") + reason);
   }
   return unused;
 }

@@ -265,6 +265,9 @@ using UnusedOptions = std::map<std::string, std::string>;
 std::set<std::string> given_among(const OptionList& in_force, const OptionList& usual,
                                   const std::vector<std::string>& named);
 
+// "max-retries (max-attempts)": both forms of an option have the same sentence, as each shows the value of the other.
+std::string forms_of(const std::string& name, const OptionList& list);
+
 // Those of them that have no effect (`OptionList::no_effect`).
 UnusedOptions unused_among(const OptionList& in_force, const OptionList& usual,
                            const std::vector<std::string>& named);

@@ -56,7 +56,7 @@ std::size_t divided(std::size_t count, std::size_t by) {
 std::string why_processes_are_unused(const WorkloadOptions& workload) {
   const bool open = workload.arrivals == Arrivals::kOpen;
   if (!workload.processes && workload.clients_per_process && open) {
-    return "with --arrivals=open, give --processes";
+    return "with --arrivals=open: give the number of --processes";
   }
   WorkloadOptions usual = workload;
   usual.processes.reset();
@@ -109,12 +109,8 @@ void declare_processes(OptionList& options, WorkloadOptions& workload) {
   clients.least = 1;
   clients.most = kMostClients;
   clients.same_as = "processes";
-  // Each of them shows the value of the other one, too.
-  const auto given_by = [&workload](bool number) {
-    return workload.processes.has_value() == number ? why_processes_are_unused(workload) : "";
-  };
-  options.no_effect({"processes"}, [given_by] { return given_by(true); });
-  options.no_effect({"clients-per-process"}, [given_by] { return given_by(false); });
+  options.no_effect({"processes", "clients-per-process"},
+                    [&workload] { return why_processes_are_unused(workload); });
 }
 
 void check_hedges(const WorkloadOptions& workload) {

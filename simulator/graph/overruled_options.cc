@@ -62,15 +62,6 @@ UnusedOptions unused_by(const WorkloadOptions& caller, const std::vector<std::st
   return unused;
 }
 
-// "max-retries (max-attempts)": both forms of an option have the same sentence.
-std::string forms_of(const std::string& name, const OptionList& list) {
-  for (const Option& each : list.all()) {
-    if (each.name == name && !each.same_as.empty()) return each.same_as + " (" + name + ')';
-    if (each.same_as == name) return name + " (" + each.name + ')';
-  }
-  return name;
-}
-
 std::set<std::string> given_in(WorkloadOptions asked, const std::vector<std::string>& named) {
   WorkloadOptions defaults;
   OptionList in_force, usual;
