@@ -209,7 +209,7 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--hidden-capacity"}, "--most=rate"},
       {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
       {{"--clients-per-process=100", "--arrivals=open"},  // the usual one
-       "--clients-per-process"},
+       "--processes (clients-per-process)"},
       {{"--chain=", "--outage-for=0s"}, "--chain"},
       {{"--topology", ""}, "--topology"},
       {{"--service=mine.ini"}, "--config=mine.ini"},
