@@ -190,7 +190,7 @@ TEST(FindUnused, KnowsWhichFeaturesOutagesAndActionsTurnOn) {
   list.set("hint-for", "5s");
   const auto unused = [&options] {
     std::vector<std::string> names;
-    for (const auto& [name, why] : unused_options(static_cast<const ScenarioOptions&>(options))) {
+    for (const auto& [name, why] : unused_options(options)) {
       names.push_back(name);
     }
     return names;

@@ -174,7 +174,7 @@ TEST(Reconnect, OfAHerdHoldsTheServiceDownUnlessItIsSpread) {
 
 TEST(Reconnect, IsForClientsThatKeepAConnection) {
   const auto unused = [](const HerdValues& more) {
-    return text_of(unused_options(static_cast<const ScenarioOptions&>(herd_options(more))));
+    return text_of(unused_options(herd_options(more)));
   };
   test::expect_refusals<HerdValues>(
       unused,
