@@ -101,7 +101,7 @@ class LoadSearch {
   }
 
   ExitCode run() {
-    if (const auto time = calm_time(load_, wait())) {
+    if (const auto time = calm_time(load_)) {
       calm_ = *time;
     } else {
       throw std::runtime_error("the service does not answer as it should before the search");
@@ -183,14 +183,10 @@ class LoadSearch {
     return std::nullopt;
   }
 
-  WaitForEnd wait() const {
-    return [this](TimePoint until) { return plan_.signals.wait_until(until); };
-  }
-
   // A run must not begin with the queue of the one before.
   bool wait_until_calm() {
     const Duration calm = std::max<Duration>(scale(calm_, kCalm), calm_ + 5ms);
-    if (retrystorm::wait_until_calm(load_, calm, wait())) return true;
+    if (retrystorm::wait_until_calm(load_, calm)) return true;
     stop(plan_.signals.wait_until(Clock::now()) ? Statement{"measure-interrupted", {}}
                                                 : Statement{"search-not-calm", {{"time", calm_}}});
     return false;

@@ -15,10 +15,10 @@
 #include "model/base/text.h"
 #include "policies/policy.h"
 #include "policies/tree.h"
-#include "retrystorm/measured_service.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
 #include "study/evaluator.h"
+#include "study/rows.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -76,6 +76,7 @@ struct Day {
   Duration interval{}, length{};
   std::vector<std::pair<Duration, std::optional<Duration>>> outages;
   std::vector<Window> windows;
+  std::string verdict;  // empty if the client knew of no outage
   Statements doubts;
 };
 
@@ -185,6 +186,8 @@ Day read_day(const std::string& path) {
         } else if (!day.outages.empty()) {
           day.outages.back().second = t;
         }
+      } else if (type == "summary" && !day.outages.empty()) {
+        day.verdict = json.at("verdict").get<std::string>();
       }
     });
   } catch (const nlohmann::json::exception&) {
@@ -243,8 +246,13 @@ std::vector<const Window*> full_windows(const Day& day) {
   return windows;
 }
 
-std::vector<WindowCompared> compare_with(const Day& day, const NamedOptions& service,
-                                         std::size_t runs, std::size_t threads) {
+struct Comparison {
+  std::vector<WindowCompared> windows{};
+  std::size_t same_verdict = 0;  // runs that end as the day did
+};
+
+Comparison compare_with(const Day& day, const NamedOptions& service, std::size_t runs,
+                        std::size_t threads) {
   NamedOptions named = day.clients;
   for (const auto& [name, value] : service) {
     if (!day.known.contains(name)) named.emplace(name, value);
@@ -265,23 +273,25 @@ std::vector<WindowCompared> compare_with(const Day& day, const NamedOptions& ser
   options.report_interval = day.interval;
   const Scenario scenario = make_scenario(options, day.seed);
   std::vector<WindowRecorder> recorders(runs, WindowRecorder(day.interval));
-  Evaluator(threads_or_cores(threads))
-      .run(scenario, seeds_from(day.seed, runs),
-           [&](std::size_t run) { return SimulationObservers{.run = {&recorders[run]}}; });
-  std::vector<WindowCompared> all;
+  const auto results = Evaluator(threads_or_cores(threads))
+                           .run(scenario, seeds_from(day.seed, runs), [&](std::size_t run) {
+                             return SimulationObservers{.run = {&recorders[run]}};
+                           });
+  Comparison all;
+  all.same_verdict = static_cast<std::size_t>(std::ranges::count(
+      results, day.verdict, [](const RunResult& each) { return to_string(each.verdict); }));
   for (const Window* const measured : full_windows(day)) {
     WindowCompared one{.measured = measured};
+    const auto at = static_cast<std::size_t>(measured->begin / day.interval);
     for (std::size_t i = 0; i < kFigures.size(); ++i) {
       if (!measured->figures[i]) continue;
       double sum = 0, squares = 0, count = 0;
       for (const WindowRecorder& run : recorders) {
-        for (const Window& each : run.windows()) {
-          if (std::chrono::abs(each.end - measured->end) > day.interval / 2 || !each.figures[i])
-            continue;
-          sum += *each.figures[i];
-          squares += *each.figures[i] * *each.figures[i];
-          ++count;
-        }
+        if (at >= run.windows().size() || !run.windows()[at].figures[i]) continue;
+        const double value = *run.windows()[at].figures[i];
+        sum += value;
+        squares += value * value;
+        ++count;
       }
       if (count == 0) continue;
       const double mean = sum / count;
@@ -299,7 +309,7 @@ std::vector<WindowCompared> compare_with(const Day& day, const NamedOptions& ser
       figure.difference = near > 0 ? off / near : 0;
       one.figures[i] = figure;
     }
-    all.push_back(one);
+    all.windows.push_back(one);
   }
   return all;
 }
@@ -414,6 +424,7 @@ Day day_of(const CompareOptions& options) {
   }
   if (options.outage_at) {
     day.outages = {{*options.outage_at, *options.outage_at + *options.outage_for}};
+    day.verdict.clear();
   }
   if (day.outages.size() > 1) {
     throw std::invalid_argument(printable(options.day) + " has " +
@@ -474,8 +485,8 @@ Statement explanation(const Day& day, const NamedOptions& service, double before
     other[name] = value;
     double after = before;
     try {
-      after = distance(
-          compare_with(day, other, std::max<std::size_t>(options.runs / 4, 1), options.threads));
+      const std::size_t runs = std::max<std::size_t>(options.runs / 4, 1);
+      after = distance(compare_with(day, other, runs, options.threads).windows);
     } catch (const std::invalid_argument&) {  // does not go with the others
     }
     if (after < least) {
@@ -515,9 +526,15 @@ int compare(const Invocation&, const CompareOptions& options) {
   const NamedOptions service = read_settings(options.service, known.list);
   const Day day = day_of(options);
   const Style style = style_of(STDOUT_FILENO, options.look.color);
-  const auto all = compare_with(day, service, options.runs, options.threads);
+  LineFile json(options.json);
+  const auto [all, same_verdict] = compare_with(day, service, options.runs, options.threads);
   const auto [finding, answer] = judged(all);
   Statements findings = day.doubts;
+  if (!day.verdict.empty()) {
+    findings.push_back(
+        {"compare-verdict",
+         {{"verdict", day.verdict}, counted("same", same_verdict), counted("runs", options.runs)}});
+  }
   if (finding == Finding::kBroken) {
     findings.push_back(explanation(day, service, distance(all), options));
   }
@@ -538,9 +555,7 @@ int compare(const Invocation&, const CompareOptions& options) {
   const bool verbose = options.look.verbose;
   if (verbose || finding != Finding::kHolds) print_windows(all, verbose, style);
   print_dim(std::cout, words_of("below-compare"), style);
-  if (!options.json.empty()) {
-    write_text(options.json, compared_json(answer, findings, all).dump() + '\n');
-  }
+  json.write(compared_json(answer, findings, all).dump());
   return flush_standard_output() ? exit_code_of({finding}) : kExitFault;
 }
 

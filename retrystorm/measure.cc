@@ -22,6 +22,7 @@
 #include "retrystorm/policy_files.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
+#include "study/rows.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -152,11 +153,12 @@ MeasuredService Measurement::run() {
 }
 
 void Measurement::look_first() {
-  std::string why;
   HttpAnswer answer;
-  const Answered first = ask(load_, &why, &answer);
-  if (first.status == 0) {
-    stop({"measure-no-answer", {{"why", why}}});
+  const Answered first = ask(load_, &answer);
+  if (signals_.wait_until(Clock::now())) {
+    stop({"measure-interrupted", {}});
+  } else if (first.status == 0) {
+    stop({"measure-no-answer", {{"why", answer.why}}});
   } else if (first.status / 100 == 3) {
     stop({"measure-redirect",
           {counted("status", static_cast<std::size_t>(first.status)),
@@ -375,8 +377,7 @@ void Measurement::compare_with_the_begin() {
 bool Measurement::wait_until_calm() {
   constexpr double kCalm = 1.5;
   const Duration calm = scale(from_seconds(found_.fit->model.time), kCalm);
-  const bool is_calm = retrystorm::wait_until_calm(
-      load_, calm, [this](TimePoint until) { return signals_.wait_until(until); });
+  const bool is_calm = retrystorm::wait_until_calm(load_, calm);
   if (!is_calm && signals_.wait_until(Clock::now())) stop({"measure-interrupted", {}});
   return is_calm;
 }
@@ -486,10 +487,12 @@ int measure(const Invocation&, const MeasureOptions& options) {
   const HttpRequest request = make_request(options.request);
   const Style style = style_of(STDOUT_FILENO, options.look.color);
   if (options.plan) {
+    const double steps = std::ceil(std::log2(static_cast<double>(options.up_to))) + 6;
     say({"measure-plan",
          {counted("most", options.up_to),
           {"step", options.step},
           {"longest", scale(options.step, kStepsLonger)},
+          {"all", scale(options.step, steps * kStepsLonger)},
           {"timeout", options.timeout},
           {"whom", host_and_port(request.url)}}},
         style);
@@ -497,6 +500,7 @@ int measure(const Invocation&, const MeasureOptions& options) {
   }
   check_consent(request.url, options.consent);
   check_target(options.write);
+  LineFile csv(options.csv), json(options.json);
   raise_descriptor_limit();
   EndSignals signals;
   LoadRequest load{
@@ -514,9 +518,9 @@ int measure(const Invocation&, const MeasureOptions& options) {
   for (const Statement& each : found.findings)
     print_below(std::cout, words_of(each), Tone::kPlain, style);
   if (!found.steps.empty()) print_steps(found, style);
-  if (found.known) write_text(options.write, settings_text(found));
-  if (!options.csv.empty()) write_steps(options.csv, found.steps);
-  if (!options.json.empty()) write_text(options.json, measured_json(found).dump() + '\n');
+  if (found.known) LineFile(options.write).write(settings_text(found));
+  csv.write(steps_table(found.steps));
+  json.write(measured_json(found).dump());
   if (found.known) {
     print_dim(std::cout,
               words_of({"measure-written",

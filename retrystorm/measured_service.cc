@@ -5,7 +5,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -251,8 +250,7 @@ std::string settings_text(const MeasuredService& measured) {
   for (const auto& [name, value] : settings) {
     if (name != "service") text.append(name).append(" = ").append(value) += '\n';
   }
-  say({"measured-not", {}});
-  return text;
+  return text + "# " + words_of("measured-not");
 }
 
 namespace {
@@ -392,25 +390,17 @@ Json measured_json(const MeasuredService& measured) {
   return json;
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  if (!file) throw std::runtime_error("cannot write " + printable(path));
-}
-
-void write_steps(const std::string& path, const std::vector<LoadStep>& steps) {
+std::string steps_table(const std::vector<LoadStep>& steps) {
   std::string text;
   for (const std::string_view each : kColumns) text.append(text.empty() ? "" : ",").append(each);
-  text += '\n';
   for (const LoadStep& each : steps) {
-    text += print_number(each.clients);
+    text += '\n' + print_number(each.clients);
     for (const double value : {each.rate, each.time, each.p50, each.p95, each.variation,
                                static_cast<double>(each.answers), each.errors}) {
       text += ',' + print_number(to_digits(value, 6));
     }
-    text += '\n';
   }
-  write_text(path, text);
+  return text;
 }
 
 std::vector<LoadStep> steps_of_table(std::string_view text) {

@@ -47,18 +47,15 @@ void judge(MeasuredService& measured);
 
 // As options of `simulate`. Of a service that is known.
 NamedOptions settings_of(const MeasuredService& measured);
-// The same as a settings file, each with how it was found.
+// The same as a settings file, each with how it was found. Without the last line's end.
 std::string settings_text(const MeasuredService& measured);
 
 // What was found, as one line of JSON (docs/output.schema.json, measured).
 Json measured_json(const MeasuredService& measured);
 
-// Replaces the file. Throws std::runtime_error if it cannot be written.
-void write_text(const std::string& path, const std::string& text);
-
-// Steps as CSV: clients,ok_per_second,mean_seconds,p50_seconds,p95_seconds,cv,answers,error_share.
-// Throws std::runtime_error if the file cannot be written.
-void write_steps(const std::string& path, const std::vector<LoadStep>& steps);
+// Steps as CSV: clients,ok_per_second,mean_seconds,p50_seconds,p95_seconds,cv,answers,error_share. Without the last line's
+// end.
+std::string steps_table(const std::vector<LoadStep>& steps);
 
 // Steps from a table of them (at least the first three columns, found by name), from k6's JSON lines, and from vegeta's:
 // of these two each window of a twentieth of the run is a step, whose concurrency is the sum of the times by its length.

@@ -184,7 +184,7 @@ int service_of_steps(const std::string& path, std::vector<LoadStep> (*read)(std:
   }
   judge(measured);
   if (measured.known) {
-    std::cout << settings_text(measured);
+    std::cout << settings_text(measured) << '\n';
   } else {
     say(measured.headline, style_of(STDERR_FILENO), "", std::cerr);
   }

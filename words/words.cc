@@ -663,7 +663,8 @@ constexpr Row kRows[] = {
     Row{"measure-notices", "it does not serve requests whose clients have hung up"},
     Row{"measure-plan",
         "Requests to {whom}: 1, 2, 4, ... up to {most} at a time, {step} to {longest} each; then 4 steps around the most "
-        "that it serves at once, the third step again, and three times up to five times as many that hang up. Stops when "
+        "that it serves at once, the third step again, and three times up to five times as many that hang up: {all} at most. "
+        "Stops when "
         "1 % of 5 s fail, when 5 % of the answers take over half of {timeout} or over five times the first ones, when "
         "OK/s fall twice, when --health-url is not 200, at Ctrl-C"},
     Row{"measure-poor-fit", "steps that were held out are off by {error}: take it with care"},
@@ -716,6 +717,8 @@ constexpr Row kRows[] = {
     Row{"compare-model", "the model, OK/s"},
     Row{"compare-off", "The model does not hold: {figure} differs in {off} of {of} windows"},
     Row{"compare-unexplained", "no one setting of the service explains it"},
+    Row{"compare-verdict",
+        "the day's verdict, {verdict}, is that of {same} of {runs} runs of the model"},
     // A map: retrystorm/heat_map.cc
     Row{"map-back", "comes back everywhere"},
     Row{"map-down", "stays down everywhere"},

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
+#include <thread>
+
+#include "common/os/process.h"
 
 namespace retrystorm {
 
@@ -30,11 +34,20 @@ Answered ask_on(const LoadRequest& load, Connection& connection, bool keep, Http
   return ended;
 }
 
-Answered ask(const LoadRequest& load, std::string* why, HttpAnswer* answer) {
+Answered ask(const LoadRequest& load, HttpAnswer* answer) {
   Connection connection;
   HttpAnswer own;
-  const Answered ended = ask_on(load, connection, false, answer != nullptr ? *answer : own);
-  if (why != nullptr) *why = (answer != nullptr ? *answer : own).why;
+  Answered ended;
+  std::atomic<bool> done = false;
+  const std::jthread sender([&] {
+    ended = ask_on(load, connection, false, answer != nullptr ? *answer : own);
+    done = true;
+  });
+  while (!done) {
+    // One that was about to send does not see the first interruption.
+    if (EndSignals::end_requested()) connection.interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   return ended;
 }
 
@@ -47,22 +60,23 @@ std::optional<LoadRequest> health_request(const std::string& url, const RequestO
       .timeout = std::min(timeout, kLongest)};
 }
 
-std::optional<Duration> calm_time(const LoadRequest& load, const WaitForEnd& wait) {
+std::optional<Duration> calm_time(const LoadRequest& load) {
   constexpr int kOften = 3;
   Duration sum{};
   for (int i = 0; i < kOften; ++i) {
     const Answered one = ask(load);
-    if (!one.ok() || wait(Clock::now())) return std::nullopt;
+    if (!one.ok()) return std::nullopt;
     sum += one.took;
   }
   return sum / kOften;
 }
 
-bool wait_until_calm(const LoadRequest& load, Duration calm, const WaitForEnd& wait) {
+bool wait_until_calm(const LoadRequest& load, Duration calm) {
   constexpr Duration kTick = std::chrono::milliseconds(100);
   const TimePoint patience = Clock::now() + std::chrono::seconds(10) + 2 * load.timeout;
-  while (Clock::now() < patience && !wait(Clock::now() + kTick)) {
-    const auto time = calm_time(load, wait);
+  while (Clock::now() < patience && !EndSignals::end_requested()) {
+    std::this_thread::sleep_for(kTick);
+    const auto time = calm_time(load);
     if (time && *time <= calm) return true;
   }
   return false;

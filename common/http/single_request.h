@@ -1,7 +1,6 @@
 // Single requests to a real service, outside of a run, and the consent without which nobody may load it to its limit.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,8 +29,8 @@ struct LoadRequest {
   bool keeps_connections = false;
 };
 
-// Sends one request on a new connection. `why`, if given, becomes why there was no answer.
-Answered ask(const LoadRequest& load, std::string* why = nullptr, HttpAnswer* answer = nullptr);
+// Sends one request on a new connection, and fails as soon as the program is to end (`EndSignals`).
+Answered ask(const LoadRequest& load, HttpAnswer* answer = nullptr);
 
 // The same on this connection, which stays open if `keep`.
 Answered ask_on(const LoadRequest& load, Connection& connection, bool keep, HttpAnswer& answer);
@@ -43,15 +42,12 @@ const httplib::Headers& says_what_it_is();
 std::optional<LoadRequest> health_request(const std::string& url, const RequestOptions& request,
                                           Duration timeout);
 
-// Waits until then, and returns true if the program is to end.
-using WaitForEnd = std::function<bool(TimePoint until)>;
-
 // The mean time of a few requests, one after the other. Nothing if one fails, or the program is to end.
-std::optional<Duration> calm_time(const LoadRequest& load, const WaitForEnd& wait);
+std::optional<Duration> calm_time(const LoadRequest& load);
 
 // Waits until that is `calm` at most, for 10 s and two timeouts. Returns false if it does not become so, or the program is to
 // end.
-bool wait_until_calm(const LoadRequest& load, Duration calm, const WaitForEnd& wait);
+bool wait_until_calm(const LoadRequest& load, Duration calm);
 
 // HOST:PORT, as written in the URL.
 std::string host_and_port(const Url& url);

@@ -46,6 +46,10 @@ TEST_F(Compare, SaysThatTheTruthHolds) {
   lives(kService);
   const auto json = compared(kItsSettings, 0);
   EXPECT_EQ(json["answer"]["id"], "compare-holds");
+  const auto verdict = json["findings"].at(0);
+  EXPECT_EQ(verdict["id"], "compare-verdict");
+  EXPECT_EQ(verdict["runs"], 40);
+  EXPECT_GE(verdict["same"], 38) << verdict;
   EXPECT_EQ(json["windows"].size(), 14u);  // 18 without those at which the outage begins or ends
   // The clients' own settings are those of the day, whatever the service's file says of them.
   EXPECT_EQ(compared(kItsSettings + "timeout = 9s\nrate = 1\n", 0)["answer"]["id"],
@@ -56,7 +60,7 @@ TEST_F(Compare, NamesTheOneSettingThatIsWrong) {
   const auto explained = [this](const std::string& wrong) {
     const auto json = compared(wrong, 3);
     EXPECT_EQ(json["answer"]["id"], "compare-off");
-    return json["findings"].at(0);
+    return json["findings"].at(1);  // after the verdict
   };
   lives(kService);
   // 60 ms is 1.5 times 40 ms.

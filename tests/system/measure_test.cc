@@ -76,13 +76,16 @@ TEST_F(Measure, StopsByItsRules) {
 }
 
 TEST_F(Measure, EndsWithinASecondOfASignal) {
-  const ServerUnderTest server({"--base-delay=300ms"});
-  ChildProcess measuring(RETRYSTORM_STUDIES, to(server, {"--timeout=30s", "--step=60s"}));
-  ASSERT_TRUE(eventually([&] { return measuring.state() == 'S'; }));
-  std::this_thread::sleep_for(500ms);
-  measuring.signal(SIGINT);
-  EXPECT_EQ(measuring.exit_code(1s * kEndSlowness), 1);
-  EXPECT_EQ(found()["answer"]["id"], "measure-interrupted");
+  // In a step, and in the first request.
+  for (const char* delay : {"300ms", "60s"}) {
+    const ServerUnderTest server({std::string("--base-delay=") + delay});
+    ChildProcess measuring(RETRYSTORM_STUDIES, to(server, {"--timeout=30s", "--step=60s"}));
+    ASSERT_TRUE(eventually([&] { return measuring.state() == 'S'; }));
+    std::this_thread::sleep_for(500ms);
+    measuring.signal(SIGINT);
+    EXPECT_EQ(measuring.exit_code(1s * kEndSlowness), 1) << delay;
+    EXPECT_EQ(found()["answer"]["id"], "measure-interrupted") << delay;
+  }
 }
 
 }  // namespace
