@@ -206,9 +206,13 @@ std::optional<HostsResult> Experiment::hosts_result() const {
 void Experiment::begin() {
   Dashboard* const dashboard = dependencies_.dashboard;
   workload_.picks_hosts = options_.hosts.each_process_picks();
+  probes_.reset();
   if (options_.hosts.many()) {
     hosts_ = std::make_shared<CalledHosts>(options_.hosts, dependencies_.requests, seed_,
                                            sharing_processes(workload_));
+  }
+  if (!dependencies_.probes.empty()) {
+    probes_.emplace(options_.hosts.life.probe, dependencies_.probes, *hosts_, seed_);
   }
   fleet_ = std::make_shared<Fleet>(
       workload_, seed_, dependencies_.requests.front(),

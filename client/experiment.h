@@ -58,6 +58,7 @@ class Experiment {
   // All must outlive the experiment. Null means that the run does without it.
   struct Dependencies {
     const std::vector<HttpRequest>& requests;  // one to each host
+    const std::vector<HttpRequest>& probes;    // likewise; empty: none is probed
     JsonLines& json;
     std::ostream& out;                   // gets the lines and the summary
     CurrentFleet& fleet;                 // set to the clients of each run
@@ -183,6 +184,7 @@ class Experiment {
   std::span<const ArrivalStep> load_steps_{};  // that are to come
   double most_before_ = 0;                     // concurrency before the outage
   std::shared_ptr<CalledHosts> hosts_;         // null if there is one
+  std::optional<HostProbes> probes_;           // of the current run
   TimePoint hosts_report_at_ = TimePoint::max();
   std::shared_ptr<Fleet> fleet_;
   std::uint64_t dropped_reported_ = 0;  // arrivals

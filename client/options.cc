@@ -190,14 +190,17 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 
   read_arrivals = read_foreign_file;
   add_workload_options(app, options.workload);
-  // Nothing here starts hosts or probes them.
+  // Nothing here starts or ends hosts.
   OptionList all_of_hosts, of_lives, of_hosts;
   declare_options(all_of_hosts, options.hosts);
   declare_options(of_lives, options.hosts.life);
   of_hosts.add_all(all_of_hosts, [&of_lives](const Option& each) {
-    return each.name != "replicas" && of_lives.find(each.name) == nullptr;
+    return each.name == "probe" || (each.name != "replicas" && of_lives.find(each.name) == nullptr);
   });
   add_options(app, of_hosts);
+  add_repeated(
+      *option_group(app, of_hosts.all().front().group), "--probe-url", "TEXT", options.probe_urls,
+      "what --probe asks each host for, in the order of --url; when not given, --url itself");
   auto* clients = option_group(app, "Clients");
   add_count(*clients, "--max-threads", options.max_threads,
             "open arrivals: how many requests may be in flight or waiting for a retry, each on a "
@@ -316,6 +319,16 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   check_each(wrong, options, "--admin-token-file", options.token_files.size(), ordered);
   check_each(wrong, options, "--server-admin", options.server_admins.size(), ordered);
   check_each(wrong, options, "--server-status", options.server_statuses.size(), 1);
+  const std::size_t probed = options.probe_urls.size(), hosts = options.hosts.replicas;
+  const Probe& probe = options.hosts.life.probe;
+  if (probe.on() ? probed > 0 && probed != hosts : probed > 0) {
+    wrong.add(probe.on() ? "--probe-url: " + std::to_string(probed) + " given for " +
+                               std::to_string(hosts) + " hosts: give one for each --url"
+                         : "--probe-url has no effect without --probe");
+  }
+  if (probe.own_port && probed == 0) {
+    wrong.add("--probe: port needs --probe-url, which says where: give one for each --url");
+  }
   if (!options.hosts.many() && options.server_pids.size() > 1) {
     std::string pids;
     for (const std::size_t each : options.server_pids) pids += ' ' + std::to_string(each);

@@ -24,6 +24,7 @@ struct ClientOptions {
   RequestOptions request;
   std::vector<std::string> urls{request.url};  // the first one is that of `request`
   HostSettings hosts{.by_urls = true};
+  std::vector<std::string> probe_urls;  // of each host; empty: `urls`
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;

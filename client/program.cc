@@ -69,6 +69,11 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   // Opening a pipe waits for its reader. So files are opened before `signals` blocks the signals:
   // Ctrl-C still ends the program.
   const std::vector<HttpRequest> requests = make_requests(options.request, options.urls);
+  std::vector<HttpRequest> probes;
+  if (options.hosts.life.probe.on()) {
+    probes = make_requests({.cacert = options.request.cacert, .insecure = options.request.insecure},
+                           options.probe_urls.empty() ? options.urls : options.probe_urls);
+  }
   std::vector<std::string> tokens;
   for (std::size_t i = 0; sends_orders(options) && i < ordered_hosts(options); ++i) {
     tokens.push_back(
@@ -135,6 +140,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
                             RunObserver& judge, const std::function<bool()>& ends_early) {
     Experiment experiment(with, seed, {invocation.command, its_values},
                           {.requests = requests,
+                           .probes = probes,
                            .json = json,
                            .out = out,
                            .fleet = fleet,

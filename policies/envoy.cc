@@ -48,6 +48,10 @@ constexpr std::array kEjection{
     Field{"consecutive_5xx", "failures", whole_number, "5"},
     Field{"base_ejection_time", "base", positive_protobuf_duration, "30s"},
     Field{"max_ejection_percent", "share", percent_as_share, "0.1"}};
+// Envoy 1.32, health_check.proto: all three must be given.
+constexpr std::array kHealthCheck{Field{"interval", "every", positive_protobuf_duration, "10s"},
+                                  Field{"timeout", "timeout", positive_protobuf_duration, "1s"},
+                                  Field{"unhealthy_threshold", "failures", count_from_one, "3"}};
 constexpr Field kPanic{"healthy_panic_threshold", "panic", percent_as_share, "0.5"};
 
 constexpr std::array kOthersOfRetry{
@@ -261,6 +265,26 @@ class Reader {
     add_field(policy, kPerHost, field(breakers, kPerHost.name), kProgram);
   }
 
+  // The first one of a cluster, and the port of its first host.
+  static void read_health_check(Policy& policy, const Node& cluster) {
+    const auto& checks = field(cluster, "health_checks").items();
+    if (checks.empty()) return;
+    const Node& check = checks.front();
+    if (!field(check, "http_health_check") && !field(check, "grpc_health_check")) {
+      return policy.not_modelled(check.line, "a health check that is not by HTTP or gRPC");
+    }
+    const Node* host = &kNowhere;
+    for (const Node& each : field(cluster, "load_assignment")["endpoints"].items()) {
+      const auto& hosts = field(each, "lb_endpoints").items();
+      if (!*host && !hosts.empty()) host = &hosts.front()["endpoint"];
+    }
+    const Node& port = field(field(*host, "health_check_config"), "port_value");
+    add_probe(policy, kHealthCheck, check, port, kProgram, kNames);
+    if (field(check, "http_health_check")) {
+      policy.not_modelled(check.line, "one answer of the probe that is not 200 is enough");
+    }
+  }
+
   static void read_hosts(Policy& policy, const Node& cluster, std::size_t hosts) {
     set_replicas(policy, hosts, field(cluster, "load_assignment"));
     Node balance = field(cluster, "lb_policy");
@@ -282,9 +306,11 @@ class Reader {
       policy.not_modelled(outliers.line, "enforcing_success_rate: " + std::string(kStatistics) +
                                              ", if there are 5 hosts of 100 requests in 10 s each");
     }
-    if (policy.find("eject") == nullptr) return;
+    read_health_check(policy, cluster);
+    if (policy.find("eject") == nullptr && policy.find("probe") == nullptr) return;
     add_field(policy, kPanic, unwrapped(field(field(cluster, "common_lb_config"), kPanic.name)),
               kProgram);
+    if (policy.find("eject") == nullptr) return;
     const Node& one = unwrapped(field(outliers, "always_eject_one_host"));
     Ejection ejection = parse_ejection(policy.value("eject"));
     if (one.text != "true" || hosts < 2 || ejection.most_out(hosts) > 0) return;

@@ -32,6 +32,11 @@ constexpr std::array kFields{always("growth", "constant", "HAProxy's waits are e
                              Field{"timeout connect", "backoff-base", wait, "1s"},
                              Field{"timeout server", "timeout", as_option<time>}};
 
+// The words of a server's line (2.6). Without `timeout check` the period is the timeout, too.
+constexpr std::array kCheck{Field{"inter", "every", as_option<time>, "2s"},
+                            Field{"timeout check", "timeout", as_option<time>},
+                            Field{"fall", "failures", count_from_one, "3"}};
+
 constexpr std::array kOthers{
     always("deadline", "none", "HAProxy has no limit on the time of all tries"),
     not_simulated("http-request disable-l7-retry",
@@ -86,6 +91,16 @@ std::size_t hosts_of(const std::vector<std::string>& words) {
   return std::strtoul(words[2].substr(words[2].find('-') + 1).c_str(), nullptr, 10);
 }
 
+// The check in a line `server` or `default-server`; that of the last line counts.
+void note_check(Nodes& settings, const std::vector<std::string>& words, std::size_t line) {
+  for (std::size_t i = words[0] == "server" ? 3 : 1; i < words.size(); ++i) {
+    const bool has_value = is_among(words[i], "inter fall port");
+    if (!has_value && words[i] != "check") continue;
+    settings[words[i]] =
+        scalar_node(words[i], has_value && i + 1 < words.size() ? words[i + 1] : "", line);
+  }
+}
+
 constexpr std::string_view kSections = "global defaults frontend backend listen";
 
 std::vector<Section> sections_of(std::string_view text) {
@@ -115,6 +130,9 @@ std::vector<Section> sections_of(std::string_view text) {
       ++section.servers;
       section.hosts += hosts_of(words);
     }
+    if (words[0] == "server" || words[0] == "default-server") {
+      note_check(section.settings, words, number);
+    }
     const bool no = words[0] == "no";
     std::size_t at = no ? 1 : 0;
     if (at >= words.size()) return;
@@ -126,10 +144,10 @@ std::vector<Section> sections_of(std::string_view text) {
       return;
     }
     // Each section has a copy of what it inherits, so only of what is read.
-    static constexpr std::array<std::string_view, 9> kRead{
+    static constexpr std::array<std::string_view, 11> kRead{
         "retries",         "retry-on",       "mode",          "option redispatch",
         "timeout connect", "timeout server", "timeout queue", "http-request disable-l7-retry",
-        "balance"};
+        "balance",         "option httpchk", "timeout check"};
     if (std::ranges::find(kRead, name) == kRead.end()) return;
     std::string value;
     for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
@@ -152,6 +170,23 @@ void add_conditions(Policy& policy, const Nodes& settings) {
   }
 }
 
+void add_check(Policy& policy, const Nodes& settings) {
+  const Node& check = node_in(settings, "check");
+  if (!check) return;
+  if (!node_in(settings, "option httpchk")) {
+    return policy.not_modelled(check.line, "check without option httpchk only connects");
+  }
+  Node parts{.kind = Node::Kind::kMap, .line = check.line, .name = "check"};
+  for (const Field& each : kCheck) {
+    if (const Node& value = node_in(settings, each.name)) parts.children.push_back(value);
+  }
+  if (!node_in(settings, "timeout check")) {
+    const Node& inter = node_in(settings, "inter");
+    parts.children.push_back(scalar_node("timeout check", inter ? inter.text : "2s", check.line));
+  }
+  add_probe(policy, kCheck, parts, node_in(settings, "port"), kProgram);
+}
+
 Policy policy_of(const Section& section) {
   Policy policy{.names = {section.kind + ' ' + shown(section.name)},
                 .line = section.line,
@@ -164,6 +199,7 @@ Policy policy_of(const Section& section) {
   add_conditions(policy, section.settings);
   policy.assume("retry-budget", "none", "HAProxy has no limit on all retries together");
   set_replicas(policy, section.hosts, scalar_node("server", "", section.line));
+  add_check(policy, section.settings);
   const Node &other = setting("option redispatch"), &balance = setting("balance");
   add_balance(policy, balance, kBalances);
   const bool redispatches = other && other.text != "0";

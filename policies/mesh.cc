@@ -63,11 +63,10 @@ void add_probes(Policy& policy, const Node& container) {
     if (probe && (!port || policy.find("probe"))) {
       policy.not_modelled(probe.line, name + ": one probe, by HTTP or gRPC, is simulated");
     } else if (probe) {
-      add_parts(policy, "probe", kProbe, probe, "Kubernetes");
       const auto& ports = container["ports"].items();
       const bool same = ports.empty() || port.text == ports.front()["containerPort"].text ||
                         port.text == ports.front()["name"].text;
-      if (!same) policy.take("probe", policy.value("probe") + ":port", port);
+      add_probe(policy, kProbe, probe, same ? kNowhere : port, "Kubernetes");
       policy.take("probe-does", name.starts_with('l') ? "restart" : "stop-traffic", probe);
     }
   }
@@ -307,6 +306,21 @@ void add_parts(Policy& policy, const char* option, std::span<const Field> parts,
   read.settings.clear();
   if (!read.refused && !value.starts_with("0:")) read.take(option, value, from);
   policy.add(read);
+}
+
+void add_probe(Policy& policy, std::span<const Field> parts, const Node& from, const Node& own_port,
+               std::string_view program, NameCase name_case) {
+  add_parts(policy, "probe", parts, from, program, name_case);
+  const std::string text = policy.value("probe");
+  if (text.empty()) return;
+  auto values = split(text, ':');
+  if (parse_duration(values[1]) > parse_duration(values[0])) {
+    policy.not_modelled(from.line, "a probe's timeout that is longer than its period");
+    values[1] = values[0];
+  }
+  std::string value;
+  for (const std::string_view each : values) append(value, each, ":");
+  policy.take("probe", value + (own_port ? ":port" : ""), own_port ? own_port : from);
 }
 
 void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,

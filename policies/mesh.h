@@ -71,6 +71,10 @@ void add_balance(Policy& policy, const Node& word, std::string_view table = kEnv
 void add_parts(Policy& policy, const char* option, std::span<const Field> parts, const Node& from,
                std::string_view program, NameCase name_case = NameCase::kExact);
 
+// --probe in that way: period, timeout, failures. `own_port`: not none if it is on a port of its own.
+void add_probe(Policy& policy, std::span<const Field> parts, const Node& from, const Node& own_port,
+               std::string_view program, NameCase name_case = NameCase::kExact);
+
 // The fields of such a share. A percentage below 1 was probably meant as a share.
 void add_shares(Policy& policy, std::span<const Field> fields, const Node& budget,
                 std::string_view program, NameCase name_case = NameCase::kExact);

@@ -1,5 +1,11 @@
 #include "common/calls/called_hosts.h"
 
+#include <condition_variable>
+
+#include "common/http/http_client.h"
+#include "common/os/process.h"
+#include "model/base/random.h"
+
 namespace retrystorm {
 
 void CalledHosts::ended(std::uint64_t client, Host host, const AttemptResult* result) {
@@ -26,6 +32,40 @@ CalledHosts::List CalledHosts::take_missing(std::int64_t least) {
     }
     return missing;
   });
+}
+
+HostProbes::HostProbes(const Probe& probe, std::vector<HttpRequest> requests, CalledHosts& hosts,
+                       std::uint64_t seed)
+    : probe_(probe), requests_(std::move(requests)), hosts_(hosts) {
+  ClientRandom random(seed, 0);
+  for (CalledHosts::Host host = 0; host < requests_.size(); ++host) {
+    const TimePoint first = Clock::now() + scale(probe_.every, random.uniform());
+    threads_.emplace_back(
+        [this, host, first](const std::stop_token& done) { run(done, host, first); });
+  }
+}
+
+void HostProbes::run(const std::stop_token& done, CalledHosts::Host host, TimePoint first) {
+  HttpClient client;
+  const std::stop_callback interrupts(done, [&client] { client.interrupt(); });
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any wake;
+  std::size_t failures = 0;
+  for (TimePoint next = first;; next = saturating_add(next, probe_.every)) {
+    wake.wait_until(lock, done, bounded(next), [] { return false; });
+    if (done.stop_requested()) return;
+    constexpr int kLeastError = 400;
+    const HttpAnswer answer = client.send(requests_[host], probe_.timeout, 0);
+    if (done.stop_requested()) return;
+    const bool was_well = failures < probe_.failures;
+    failures = answer && answer.response.status < kLeastError ? 0 : failures + 1;
+    const bool well = failures < probe_.failures;
+    if (well == was_well) continue;
+    hosts_.with([&](PickedHosts& hosts, TimePoint now) {
+      hosts.set_health(now, host, well ? Picker::Health::kUp : Picker::Health::kUnwell);
+    });
+  }
 }
 
 }  // namespace retrystorm

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -50,6 +52,24 @@ class CalledHosts {
   PickedHosts hosts_;
   static constexpr std::int64_t kSeen = -1;
   std::vector<std::int64_t> missed_;  // attempts that found nothing there; `kSeen`: or named
+};
+
+// Asks each host again and again whether it is well, on a thread for each. One that is not gets no traffic until it is.
+// A status below 400 is well.
+class HostProbes {
+ public:
+  // `requests`: one for each host. The first ones are at random times within the first period. `hosts` must outlive this
+  // object. Throws std::system_error if there are no threads for them.
+  HostProbes(const Probe& probe, std::vector<HttpRequest> requests, CalledHosts& hosts,
+             std::uint64_t seed);
+
+ private:
+  void run(const std::stop_token& done, CalledHosts::Host host, TimePoint first);
+
+  const Probe probe_;
+  const std::vector<HttpRequest> requests_;
+  CalledHosts& hosts_;
+  std::vector<std::jthread> threads_;  // the last member: they end before the others
 };
 
 }  // namespace retrystorm

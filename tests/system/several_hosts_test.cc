@@ -37,13 +37,14 @@ class SeveralHosts : public testing::Test {
     for (const ServerUnderTest& each : servers_) urls.push_back("--url=" + each.url());
     return urls;
   }
-  Arguments admins(const std::string& path = "") const {
+  Arguments admins(const std::string& option = "--server-admin=",
+                   const std::string& path = "") const {
     Arguments admins;
     for (const ServerUnderTest& each : servers_) {
       const std::string before = "metrics on ", said = each.err();
       const std::size_t at = said.find(before) + before.size();
       const std::string url = said.substr(at, said.find("/metrics\n", at) - at);
-      admins.push_back((path.empty() ? "--server-admin=" : "--server-status=") + url + path);
+      admins.push_back(option + url + path);
     }
     return admins;
   }
@@ -172,7 +173,8 @@ TEST_F(SeveralHosts, AreHitByAnOutageInTheirOrder) {
   Arguments pids;
   for (const ServerUnderTest& each : servers_)
     pids.push_back("--server-pid=" + std::to_string(each.pid()));
-  const auto all = json_lines_of(RETRYSTORM_CLIENT, urls() + outage + pids + admins("/status") +
+  const auto all = json_lines_of(RETRYSTORM_CLIENT, urls() + outage + pids +
+                                                        admins("--server-status=", "/status") +
                                                         Arguments{"--outage-replicas=1"});
   expect_hit(all.back()["hosts"], 1);
   bool was_frozen = false;
@@ -184,6 +186,30 @@ TEST_F(SeveralHosts, AreHitByAnOutageInTheirOrder) {
   }
   EXPECT_TRUE(was_frozen);
   for (const ServerUnderTest& each : servers_) EXPECT_NE(each.state(), 'T');
+}
+
+// The first of three hosts is frozen. Two probes fail and it gets no traffic, and all of it again after the outage.
+TEST_F(SeveralHosts, ThatDoNotAnswerTheirProbesGetNoTraffic) {
+  start({{}, {}, {}});
+  const Arguments load{"--arrivals=open", "--rate=100",          "--strategy=none",
+                       "--timeout=300ms", "--outage-at=1s",      "--outage-for=2s",
+                       "--seed=3",        "--outage-replicas=1", "--quiet"};
+  const Arguments outage{"--duration=5s", "--server-pid=" + std::to_string(servers_[0].pid()),
+                         "--report-interval=500ms"};
+  const int all = hosts_of(load + outage)[0]["failed"];
+  EXPECT_GE(all, 40);  // of 67
+  for (const Arguments& probe :
+       {Arguments{"--probe=200ms:100ms:2"},
+        Arguments{"--probe=200ms:100ms:2:port"} + admins("--probe-url=", "/status")}) {
+    const auto host = hosts_of(load + outage + probe)[0];
+    // At 33/s for 0.3 to 0.5 s; some more beside other tests.
+    EXPECT_GE(host["failed"], 3) << probe.front();
+    EXPECT_LE(host["failed"], all / 2) << probe.front();
+    EXPECT_GT(host["attempts_in_outage"], 0);
+    // For two seconds after the outage, but for the next probe.
+    EXPECT_GE(host["ok"], 33 + 33) << probe.front();
+    EXPECT_EQ(summary_["hosts"][1]["failed"], 0);
+  }
 }
 
 // A slow host is not waited for: the hedge goes to another one, and that its attempt is cancelled is not its failure.
