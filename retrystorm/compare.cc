@@ -319,8 +319,11 @@ double distance(const std::vector<WindowCompared>& all) {
   double sum = 0;
   constexpr double kMost = 10;
   for (const WindowCompared& each : all) {
-    for (const auto& figure : each.figures) {
-      if (figure) sum += std::pow(std::min(figure->difference, kMost), 2);
+    for (std::size_t i = 0; i < kFigures.size(); ++i) {
+      if (!each.measured->figures[i]) continue;
+      // A model without answers has no times: that is not near.
+      const double off = each.figures[i] ? each.figures[i]->difference : kMost;
+      sum += std::pow(std::min(off, kMost), 2);
     }
   }
   return sum;
@@ -366,6 +369,9 @@ std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions
   }
   all.emplace_back("abandoned", value_of("abandoned", "serve") == "serve" ? "skip" : "serve");
   if (workers) {
+    for (const char* order : {"fifo", "lifo", "unfair:0.05", "unfair:0.1", "unfair:0.2"}) {
+      if (value_of("queue-order", "fifo") != order) all.emplace_back("queue-order", order);
+    }
     all.emplace_back("accepts", value_of("accepts", "all") == "all" ? "when-free" : "all");
   }
   return all;

@@ -69,6 +69,17 @@ std::string law_of(const LoadStep& one) {
   return exponential ? "exponential:" : "lognormal:";
 }
 
+// How many are served before older ones: 0 if not known, or hardly any. With three times as many requests as workers
+// none takes half the mean time if each waits its turn, and service times hardly differ.
+double unfair_share(const MeasuredService& measured) {
+  constexpr double kTimes = 2.9, kMostVariation = 0.3, kLeast = 0.05;
+  const LoadStep& most = *std::ranges::max_element(measured.steps, {}, &LoadStep::clients);
+  const bool known = of_workers(measured) && measured.fit->model.workers > 0 &&
+                     most.clients >= kTimes * measured.fit->model.workers &&
+                     one_client(measured).variation <= kMostVariation && most.quick >= kLeast;
+  return known ? to_digits(most.quick, 2) : 0;
+}
+
 void judge_accepts(MeasuredService& measured) {
   if (!measured.accepts.empty() || !of_workers(measured)) return;
   // It accepts what it turns away.
@@ -161,6 +172,9 @@ void judge(MeasuredService& measured) {
   } else if (of_workers(measured)) {
     measured.doubts.push_back({"measure-accepts-unknown", {}});
   }
+  if (const double share = unfair_share(measured); share > 0) {
+    find({"measure-unfair", {{"share", ShareOf{share}}}});
+  }
   if (measured.rejects) {
     Statement rejects = *measured.rejects;
     rejects.values.push_back({"most", measured.most_inside});
@@ -184,6 +198,9 @@ NamedOptions settings_of(const MeasuredService& measured) {
       settings["queue-length"] = print_number(std::max(0.0, measured.most_inside - workers));
     }
     if (!measured.accepts.empty()) settings["accepts"] = measured.accepts;
+    if (const double share = unfair_share(measured); share > 0) {
+      settings["queue-order"] = "unfair:" + print_number(share);
+    }
   } else {
     settings["service"] = "curve";
     settings["base-delay"] = time;

@@ -96,7 +96,9 @@ LoadStep step_of(double clients, std::vector<double> times, std::size_t errors, 
           .p95 = at(0.95),
           .variation = std::sqrt(std::max(0.0, squares / count / (time * time) - 1)),
           .answers = times.size(),
-          .errors = failed / (count + failed)};
+          .errors = failed / (count + failed),
+          .quick = static_cast<double>(std::ranges::lower_bound(times, time / 2) - times.begin()) /
+                   count};
 }
 
 double most_clients(const std::vector<LoadStep>& steps) {

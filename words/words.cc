@@ -682,6 +682,8 @@ constexpr Row kRows[] = {
         "at {clients} client{s} 5 % of the answers took over five times as long as at first: no more was tried"},
     Row{"measure-so-far", "so far: {clients} at a time, {rate} OK/s, {time} each"},
     Row{"measure-too-few", "Stopped: too few answers at {clients} client{s}; try a longer --step"},
+    Row{"measure-unfair",
+        "{share} of the waiting requests are served before older ones (queue-order)"},
     Row{"measure-unhealthy", "Stopped: {url} is not 200"},
     Row{"measure-up-to", "no more than {clients} were allowed (--up-to)"},
     Row{"measure-workers", "{workers} worker{s} of {time}: at most {rate} requests a second"},

@@ -44,6 +44,7 @@ export const orderInWords = text => {
   const [kind, threshold] = text.split(':');
   if (kind === 'fifo') return 'oldest first';
   if (kind === 'lifo') return 'newest first';
+  if (kind === 'unfair') return `oldest first, but one that has just come in ${number(100 * Number(threshold))} % of the cases`;
   return `oldest first, but newest first while ${threshold} others wait`;
 };
 

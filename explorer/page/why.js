@@ -133,7 +133,7 @@ function story(run) {
   if (connections < line && peak >= connections) return `The service takes at most ${number(connections)} connections, and so stayed below the line`;
   if (Number.isFinite(line)) return `The service stayed below the line, with at most ${most} requests in it${peak > 2 * seen ? ' for a moment' : ''}`;
   if (values.timeout === 'none') return `At most ${most} requests were in the service, and their clients wait however long an answer takes`;
-  if (values.service === 'workers' && values['queue-order'] !== 'fifo') return `Up to ${most} requests were in the service, which serves the newest first: those that come are answered in time, whatever else waits`;
+  if (values.service === 'workers' && values['queue-order'].includes('lifo')) return `Up to ${most} requests were in the service, which serves the newest first: those that come are answered in time, whatever else waits`;
   return `Up to ${most} requests were in the service`;
 }
 

@@ -20,7 +20,11 @@ QueueOrder parse_queue_order(std::string_view text) {
     return {.kind = QueueOrder::Kind::kAdaptiveLifo,
             .threshold = static_cast<std::size_t>(parse_count(parts[1], 0, kMany))};
   }
-  throw std::invalid_argument(unknown_name(text, {"fifo", "lifo", "adaptive-lifo:N"}));
+  if (parts[0] == "unfair" && parts.size() == 2) {
+    return {.kind = QueueOrder::Kind::kUnfair, .share = parse_number(parts[1], 0, 1)};
+  }
+  throw std::invalid_argument(
+      unknown_name(text, {"fifo", "lifo", "adaptive-lifo:N", "unfair:SHARE"}));
 }
 
 std::string to_string(const QueueOrder& order) {
@@ -31,6 +35,8 @@ std::string to_string(const QueueOrder& order) {
       return "lifo";
     case QueueOrder::Kind::kAdaptiveLifo:
       return "adaptive-lifo:" + std::to_string(order.threshold);
+    case QueueOrder::Kind::kUnfair:
+      return "unfair:" + print_number(order.share);
   }
   return "";
 }
@@ -108,11 +114,11 @@ void declare_options(OptionList& options, WorkerSettings& settings) {
   options
       .text(
           "queue-order",
-          "which waiting request is served next: fifo, lifo, or adaptive-lifo:N (the newest "
-          "while N others wait, else the oldest)",
+          "which waiting request is served next: fifo, lifo, adaptive-lifo:N (the newest while N others "
+          "wait, else the oldest), or unfair:SHARE (one that has just come, that often, as with locks that are not fair)",
           [&settings](std::string_view text) { settings.order = parse_queue_order(text); },
           [&settings] { return to_string(settings.order); })
-      .with_examples({"fifo", "lifo", "adaptive-lifo:100"});
+      .with_examples({"fifo", "lifo", "adaptive-lifo:100", "unfair:0.1"});
   options
       .text(
           "queue-drop",

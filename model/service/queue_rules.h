@@ -17,13 +17,17 @@ namespace retrystorm {
 // With n requests waiting, the newest is next if the other `n - 1` are at least the threshold.
 // Otherwise the oldest is next. So it is never the newest (first in, first out), always (last in,
 // first out), or only when the queue is long (adaptive; HHVM, hphp/util/job-queue.h,
-// `lifoSwitchThreshold`).
+// `lifoSwitchThreshold`). Or it is the newest each 1/share-th time, evenly, if it has come since the
+// last one was taken: of a lock or a semaphore that is not fair, one that comes takes what the
+// longest waiting is woken for.
 struct QueueOrder {
-  enum class Kind { kFifo, kLifo, kAdaptiveLifo };
+  enum class Kind { kFifo, kLifo, kAdaptiveLifo, kUnfair };
 
   Kind kind = Kind::kFifo;
   std::size_t threshold = 0;  // of kAdaptiveLifo
+  double share = 0;           // of kUnfair
 
+  // Not of kUnfair.
   bool newest_first(std::size_t waiting) const {
     return kind == Kind::kLifo || (kind == Kind::kAdaptiveLifo && waiting > threshold);
   }
@@ -31,7 +35,7 @@ struct QueueOrder {
   bool operator==(const QueueOrder&) const = default;
 };
 
-// Parses "fifo", "lifo" or "adaptive-lifo:N". Throws std::invalid_argument with a readable message.
+// Parses "fifo", "lifo", "adaptive-lifo:N" or "unfair:SHARE". Throws std::invalid_argument with a readable message.
 QueueOrder parse_queue_order(std::string_view text);
 std::string to_string(const QueueOrder& order);
 

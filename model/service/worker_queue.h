@@ -327,6 +327,19 @@ class WorkerQueue {
     }
   }
 
+  // Is the newest request next? There is one that waits.
+  bool takes_newest() {
+    const QueueOrder& order = settings_.order;
+    if (order.kind == QueueOrder::Kind::kFifo) return false;
+    while (was_cancelled(queue_.back())) queue_.pop_back();
+    if (order.kind != QueueOrder::Kind::kUnfair) return order.newest_first(waiting_);
+    constexpr double kSlack = 1e-9;  // ten times 0.1 is a little less than 1
+    newest_due_ += order.share;
+    if (newest_due_ < 1 - kSlack) return false;
+    newest_due_ -= 1;
+    return places_[queue_.back()].arrived >= taken_at_;
+  }
+
   // Gives a waiting request to a free worker, or drops it.
   void start_waiting(TimePoint now, Random& random) {
     while (was_cancelled(queue_.front())) queue_.pop();
@@ -337,12 +350,12 @@ class WorkerQueue {
         now - places_[queue_.front()].arrived > settings_.drop.time) {
       index = queue_.take();
       dropped = true;
-    } else if (settings_.order.newest_first(waiting_)) {
-      while (was_cancelled(queue_.back())) queue_.pop_back();
+    } else if (takes_newest()) {
       index = queue_.take_back();
     } else {
       index = queue_.take();
     }
+    taken_at_ = now;
     --waiting_;
     if (places_[index].resumed) {
       start(now, index, scale(settings_.service_time.draw(random), 1 - first_share_));
@@ -419,6 +432,8 @@ class WorkerQueue {
   double first_share_ = 1;  // of the service time, before a request is taken
   WorkerSettings settings_;
   CoDel codel_;
+  double newest_due_ = 0;  // of an unfair order: how much of the newest one's turn has come
+  TimePoint taken_at_{};   // when the last request that waited was taken
   std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
   std::vector<Place> places_;
   std::vector<Answer> answers_;  // by place, to rejected requests

@@ -298,6 +298,7 @@ test('the means of service times', () => {
 });
 
 test('the queue\'s rules in words', () => {
+  assert.equal(orderInWords('unfair:0.1'), 'oldest first, but one that has just come in 10 % of the cases');
   assert.equal(orderInWords('adaptive-lifo:100'), 'oldest first, but newest first while 100 others wait');
   assert.match(dropInWords('codel'), /5 ms for 100 ms/);
   assert.equal(dropInWords('codel'), dropInWords('codel:5ms:100ms'));

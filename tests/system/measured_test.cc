@@ -16,7 +16,9 @@ namespace {
 TEST(Measured, IsWhatTheServiceIs) {
   const int slow = kSlowness;
   for (const char* abandoned : {"serve", "skip"}) {
+    const bool unfair = std::string(abandoned) == "serve";
     const ServerUnderTest server({"--service=workers", "--workers=2",
+                                  unfair ? "--queue-order=unfair:0.1" : "--queue-order=fifo",
                                   "--service-time=fixed:" + std::to_string(40 * slow) + "ms",
                                   std::string("--abandoned=") + abandoned});
     const TempDir dir;
@@ -34,6 +36,11 @@ TEST(Measured, IsWhatTheServiceIs) {
     EXPECT_EQ(settings["abandoned"], abandoned) << json;
     EXPECT_EQ(settings["accepts"], "all") << json;
     EXPECT_EQ(settings["backlog"], "256") << json;
+    EXPECT_EQ(settings.contains("queue-order"), unfair) << json;
+    if (unfair) {
+      const std::string order = settings["queue-order"];
+      EXPECT_NEAR(std::stod(order.substr(order.find(':') + 1)), 0.1, 0.05) << order;
+    }
     const std::string law = settings["service-time"];
     const std::string time = law.substr(law.find(':') + 1);
     EXPECT_NEAR(std::stod(time), 40 * slow, 2 * slow) << law;

@@ -85,10 +85,12 @@ struct Workers {
 
 TEST(WorkerQueue, ServesByItsRules) {
   const WorkerSettings one = with(1);
-  WorkerSettings lifo = one, adaptive = one, place = with(2), no_place = with(2), aged = one,
-                 aged_lifo = one, codel = with(1, 60ms), costly = one, costly_drops = one;
+  WorkerSettings lifo = one, adaptive = one, unfair = one, place = with(2), no_place = with(2),
+                 aged = one, aged_lifo = one, codel = with(1, 60ms), costly = one,
+                 costly_drops = one;
   lifo.order = {.kind = QueueOrder::Kind::kLifo};
   adaptive.order = {.kind = QueueOrder::Kind::kAdaptiveLifo, .threshold = 2};
+  unfair.order = {.kind = QueueOrder::Kind::kUnfair, .share = 0.5};
   place.queue_length = 1;
   no_place.queue_length = 0;
   aged.drop = aged_lifo.drop = {.kind = QueueDrop::Kind::kAge, .time = 150ms};
@@ -106,6 +108,8 @@ TEST(WorkerQueue, ServesByItsRules) {
           // A timer that is a little late, as on a busy machine, costs no capacity. Events that are due happen before
           // an arrival.
           {one, "+ABCD @115 =A next:200 @215 +E next:215 =B next:300"},
+          // Each second time one that has just come: E, and F is too old for that.
+          {unfair, "+ABCDF @100 =A @150 +E @200 =B @300 =E @400 =C @500 =D @600 =F"},
           // A frozen server does not work. When it wakes, the requests that were being served are done, and the
           // others are where they were.
           {one, "+ABCD @10000 =A next:10080"},
