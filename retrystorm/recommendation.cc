@@ -374,8 +374,8 @@ class Recommendation final : private Trials {
                             {.title = "at most", .group = "stays", .rank = 2},
                             {.title = "after", .group = "back"},
                             {.title = question_.situations[shown].title, .group = "answered"},
-                            {.title = "errors 10 %", .group = "answered"},
-                            {.title = "50 %", .group = "answered"},
+                            {.title = "10 % fail", .group = "answered"},
+                            {.title = "50 % fail", .group = "answered"},
                             {.title = "per request", .group = "attempts"},
                             {.title = "in an outage", .group = "attempts", .rank = 1}},
                 .rows = {}};
