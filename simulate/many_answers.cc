@@ -276,9 +276,8 @@ class Answers {
         const auto also = run_of(with);
         if (!also || also->down_runs() + also->recovering > 0) continue;
       }
-      const std::string what = "--" + help.option + '=' + help.value;
       Statement tried{beside ? "try-also" : "try",
-                      {{"what", what},
+                      {{"what", "--" + help.option + '=' + help.value},
                        {"down", 0.0},
                        counted("runs", helped->decided()),
                        {"also", turned ? "with " + what_of(worst->trial) : ""}}};
@@ -290,6 +289,7 @@ class Answers {
             words_of({"try-price",
                       {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
       }
+      text += " · " + words_of("try-more");
       print_below(std::cout, text, Tone::kGood, style_);
       return;
     }

@@ -806,6 +806,8 @@ constexpr Row kRows[] = {
     Row{"trials-progress", "what could turn it: {done} tried"},
     Row{"try", "try {what}: down in {down} of {runs}"},
     Row{"try-also", "try {what}: down in {down} of {runs}, also {also}"},
+    Row{"try-more",
+        "the first that helps; the best retry settings: retrystorm recommend, with the same options"},
     Row{"try-price", "price: in the outage {share} answered, not {asked}"},
     Row{"turns-after", "{share} answered after the outage, not {asked}, with"},
     Row{"turns-back", "back in {back} of {runs} run{s} with"},
