@@ -158,8 +158,8 @@ void add_lives(Statements& all, const HostsResult& result) {
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   const std::uint64_t killed = result.sum(&HostInterval::killed);
   if (killed > 0) {
-    const auto hosts = std::count_if(result.hosts.begin(), result.hosts.end(),
-                                     [](const HostInterval& each) { return each.killed > 0; });
+    const auto hosts =
+        std::ranges::count_if(result.hosts, [](const auto& each) { return each.killed > 0; });
     all.push_back({result.killed_busy > 0 ? "run-hosts-killed-busy" : "run-hosts-killed",
                    {{"count", number(killed)},
                     {"busy", number(result.killed_busy)},

@@ -32,9 +32,7 @@ struct InWords {
   std::string operator()(const std::vector<Duration>& times) const {
     constexpr std::size_t kShown = 4;
     if (times.empty()) return "";
-    const bool alike = std::count(times.begin(), times.end(), times.front()) ==
-                       static_cast<std::ptrdiff_t>(times.size());
-    if (alike) return time_words(times.front());
+    if (std::ranges::min(times) == std::ranges::max(times)) return time_words(times.front());
     std::string text;
     for (std::size_t i = 0; i < std::min(times.size(), kShown); ++i) {
       text += (i > 0 ? ", " : "") + time_words(times[i]);
@@ -77,8 +75,8 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
   Statements all;
   const bool open = outlook.open();
   const HostSettings& hosts = outlook.input.hosts;
-  if (!open)
-    all.push_back({"before-clients", {{"clients", outlook.clients()}, {"retries", retries}}});
+  all.push_back({open ? "before-retries" : "before-clients",
+                 {{"clients", outlook.clients()}, {"retries", retries}}});
   if (outlook.service) {
     const Outlook::Service& service = *outlook.service;
     const bool limited = service.capacity < Outlook::kUnlimited;
@@ -97,21 +95,27 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
   } else {
     all.push_back({"before-load-alone", {{"load", outlook.wanted}}});
   }
-  const Outlook::Failing& failing = outlook.retries.overload();
-  const bool too_many = outlook.service && failing.rate > outlook.service->capacity;
-  if (!outlook.graph.empty()) {  // the callers' retries multiply: the last statement says how often
+  const Outlook::Retries& retried = outlook.retries;
+  const bool err = retried.may_err && retried.errors.rate > retried.overload().rate;
+  const Outlook::Failing& failing = err ? retried.errors : retried.overload();
+  const bool graph = !outlook.graph.empty();
+  const bool too_many = graph ? outlook.graph.back().id == "service-dead-too-many"
+                              : outlook.service && failing.rate > outlook.service->capacity;
+  std::string more;
+  if (failing.limit == Outlook::Failing::Limit::kBudget) more = words_of("before-budget");
+  if (too_many) more += words_of("before-too-many");
+  if (graph) {  // the callers' retries multiply: the last statement says how often
     all.push_back(outlook.graph.back());
-    all.back().id =
-        outlook.graph.back().id == "service-dead" ? "before-calls" : "before-calls-too-many";
+    all.back().id = "before-calls";
+    all.back().values.push_back({"more", more});
   } else if (std::isfinite(failing.attempts) && failing.attempts > 1) {
-    all.push_back({too_many ? "before-attempts-too-many" : "before-attempts",
-                   {{"attempts", failing.attempts}, {"rate", failing.rate}}});
-  } else if (open) {
-    all.push_back({"before-retries", {{"retries", retries}}});
+    all.push_back({"before-attempts",
+                   {{"attempts", failing.attempts}, {"rate", failing.rate}, {"more", more}}});
   }
   if (outlook.outage) {
     const auto& some = outlook.input.outage_of_some;
-    all.push_back({some ? "before-outage-hosts" : "before-outage",
+    const bool few = some && some->kind != Disturbance::Kind::kRestart;
+    all.push_back({few ? "before-outage-hosts" : "before-outage",
                    {{"what", words_of(statement_of(some ? *some : *outlook.input.outage))},
                     {"hit", static_cast<double>(hosts.hit())},
                     {"hosts", static_cast<double>(hosts.replicas)},

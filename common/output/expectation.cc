@@ -40,16 +40,12 @@ void flatten(Figures& figures, const std::string& name, const Json& json) {
   }
 }
 
-std::vector<std::string_view> parts_of(std::string_view name) {
-  return split(name, '_');
-}
-
 // May `name` stand for the figure?
 bool stands_for(std::string_view name, std::string_view figure) {
   static constexpr std::array<std::string_view, 4> kOptional{"share", "median", "ms", "s"};
-  const auto given = parts_of(name);
+  const auto given = split(name, '_');
   std::size_t next = 0;
-  for (const std::string_view word : parts_of(figure)) {
+  for (const std::string_view word : split(figure, '_')) {
     if (next < given.size() && given[next] == word) {
       ++next;
     } else if (std::find(kOptional.begin(), kOptional.end(), word) == kOptional.end()) {
@@ -61,7 +57,7 @@ bool stands_for(std::string_view name, std::string_view figure) {
 
 // The unit of a time in seconds; 0 if the figure is not a time.
 double time_unit_of(std::string_view figure) {
-  const auto words = parts_of(figure);
+  const auto words = split(figure, '_');
   if (std::find(words.begin(), words.end(), "ms") != words.end()) return 1e-3;
   const std::size_t n = words.size();
   const auto follows = [&](std::string_view word) { return n > 1 && words[n - 2] == word; };
@@ -69,7 +65,7 @@ double time_unit_of(std::string_view figure) {
 }
 
 bool is_share(std::string_view figure) {
-  const auto words = parts_of(figure);
+  const auto words = split(figure, '_');
   return is_of_verdict(figure) || words.front() == "success" ||
          std::find(words.begin(), words.end(), "share") != words.end();
 }
@@ -235,9 +231,7 @@ double parse_bound(const std::string& text, const std::string& typed_name, Expec
 }  // namespace
 
 bool is_of_verdict(std::string_view figure) {
-  return figure == "down" ||
-         std::any_of(kVerdicts.begin(), kVerdicts.end(),
-                     [figure](Verdict each) { return name_of(each) == figure; });
+  return figure == "down" || std::ranges::count(kVerdicts, figure, name_of) > 0;
 }
 
 Figures run_figures(const Summary& summary) {

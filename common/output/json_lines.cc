@@ -27,8 +27,8 @@ Json start_json(const std::string& program, const std::string& command, const Js
 
 std::string csv_comment(const std::string& command, std::uint64_t seed) {
   std::string line = "# " + command + ", " + version_text() + ", seed " + std::to_string(seed);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::ranges::replace_if(
+      line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return line;
 }
 

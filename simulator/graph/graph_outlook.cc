@@ -43,6 +43,12 @@ std::string_view id_of_call(std::string_view id) {
   return id;
 }
 
+std::string caller_of(const Topology& topology, const GraphEdge& edge) {
+  return edge.from != GraphEdge::kClients ? topology.nodes[edge.from].name
+         : edge.clients.empty()           ? "clients"
+                                          : edge.clients;
+}
+
 // `called` takes `seconds` for a request, with its calls.
 EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double wanted,
                          const NodeOutlook& called, double seconds) {
@@ -54,9 +60,8 @@ EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double
     return {};
   }
   const GraphNode& node = topology.nodes[edge.to];
-  const bool clients = edge.from == GraphEdge::kClients;
   OutlookInput input{.workload = edge.caller, .service = node.service};
-  if (!clients) {
+  if (edge.from != GraphEdge::kClients) {
     input.workload.plan = {};
     input.workload.rate = wanted;
   }
@@ -91,12 +96,9 @@ EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double
                             : kUnlimited;
     result.attempts += std::min({sent, outlook.retries.hedges, retry.hedge.budget});
   }
-  const std::string caller = !clients               ? topology.nodes[edge.from].name
-                             : edge.clients.empty() ? "clients"
-                                                    : edge.clients;
   for (Statement& each : found) {
     each.id = id_of_call(each.id);
-    each.values.push_back({"caller", caller});
+    each.values.push_back({"caller", caller_of(topology, edge)});
     each.values.push_back({"called", node.name});
     result.warnings.push_back(std::move(each));
   }
@@ -125,11 +127,16 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load,
     const double held = static_cast<double>(node.service.workers.workers) / seconds[i];
     nodes[i].capacity = node.waiting == Waiting::kHold ? std::min(alone, held) : alone;
   }
-  const auto attempts = [](const GraphEdge& edge) {
+  // Of each of so many requests a second if all fail, and what a budget has saved is used up.
+  const auto attempts = [](const GraphEdge& edge, double requests) {
     const RetrySettings& retry = edge.caller.retry;
-    if (retry.limit.max_retries == LimitSettings::kUnlimited) return Outlook::kUnlimited;
-    const bool has_hedges = retry.hedge.any() && retry.hedge.on == HedgeOn::kDelay;
-    return retry.limit.max_retries + 1.0 + (has_hedges ? static_cast<double>(retry.hedge.most) : 0);
+    const bool hedges = retry.hedge.any() && retry.hedge.on == HedgeOn::kDelay;
+    const double most = or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) +
+                        (hedges ? retry.hedge.most : 0);
+    const auto processes = static_cast<double>(process_count(edge.caller));
+    const double paid = retries_paid(retry.process.budget, processes, requests, edge.caller.timeout,
+                                     retry.backoff.base);
+    return 1 + std::min(most, requests > 0 ? paid / requests : 0);
   };
   const auto look = [&](const GraphEdge& edge, double wanted) {
     const EdgeOutlook calls =
@@ -141,7 +148,7 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load,
   first.load = first.gets = load;
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
     const GraphEdge& edge = topology.edges[i];
-    first.most = std::max(first.most, attempts(edge));
+    first.most = std::max(first.most, attempts(edge, load));
     const WorkloadOptions& clients = edge.caller;
     const double wanted =
         std::min(clients.arrivals == Arrivals::kOpen
@@ -163,7 +170,8 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load,
         made[each.to] += nodes[i].gets * each.share * times;
         if (each.share > 0) {
           const GraphEdge& edge = topology.edges[each.to];
-          nodes[edge.to].most += nodes[i].most * times * attempts(edge);
+          const double calls = nodes[i].most * times;
+          nodes[edge.to].most += calls * attempts(edge, load * calls);
         }
       }
     }
@@ -219,14 +227,12 @@ void warn_of_optional_calls(const Topology& topology, Statements& warnings) {
       const Duration own = between.service.workers.service_time.mean();
       if (saturating_add(longest, own) < outer.caller.timeout) continue;
       const std::string& name = topology.nodes[inner.to].name;
-      const bool clients = outer.from == GraphEdge::kClients;
-      const std::string callers = clients ? "clients" : topology.nodes[outer.from].name;
       warnings.push_back(
           {"optional-call-hangs",
            {{"between", between.name},
             {"name", name},
             {"longest", longest},
-            {"callers", callers},
+            {"callers", caller_of(topology, outer)},
             {"timeout", outer.caller.timeout},
             {"less",
              readable(scale(outer.caller.timeout - std::min(own, outer.caller.timeout), 0.5))}}});
@@ -247,12 +253,8 @@ void warn_of_timeouts(const Topology& topology, Statements& warnings) {
           saturating_add(longest_request(inner.caller.retry, inner.caller.timeout),
                          between.service.workers.service_time.mean());
       if (outer.caller.timeout > longest) continue;
-      const bool clients = outer.from == GraphEdge::kClients;
-      const std::string caller = !clients                ? topology.nodes[outer.from].name
-                                 : outer.clients.empty() ? "clients"
-                                                         : outer.clients;
       warnings.push_back({"gives-up-first",
-                          {{"caller", caller},
+                          {{"caller", caller_of(topology, outer)},
                            {"between", between.name},
                            {"timeout", outer.caller.timeout},
                            {"called", topology.nodes[inner.to].name},

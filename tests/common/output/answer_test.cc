@@ -155,6 +155,21 @@ TEST(BeforeLine, HasWordsForEachFigureThatIsExplained) {
   }
 }
 
+TEST(BeforeLine, NamesTheRetriesAndWhatIsTrueOfTheirBudget) {
+  OutlookInput input = look(Capacity::kCurve, "freeze").input;
+  input.workload.retry.limit.max_retries = 2;
+  using Kind = BudgetSettings::Kind;
+  for (const Kind kind : {Kind::kNone, Kind::kTokens}) {
+    input.workload.retry.process.budget.kind = kind;
+    for (const Arrivals arrivals : {Arrivals::kClosed, Arrivals::kOpen}) {
+      input.workload.arrivals = arrivals;
+      const std::string line = before_line(look_ahead(input), "RETRIES");
+      EXPECT_NE(line.find("RETRIES"), line.npos);
+      EXPECT_EQ(line.find(words_of("before-budget")) == line.npos, kind == Kind::kNone);
+    }
+  }
+}
+
 TEST(BeforeLine, SaysEachWarningOnce) {
   std::ostringstream out;
   const Statement warning{"no-capacity-left", {{"load", 900.0}, {"capacity", 800.0}}};
@@ -169,9 +184,7 @@ TEST(BeforeLine, PrintsFiguresInLines) {
   const Outlook outlook = look(Capacity::kCurve, "freeze");
   print_figures(out, {{"", outlook}}, "--timeout=2s", Style());
   const std::string text = out.str();
-  EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
-            figure_lines(outlook).size() + 1)
-      << text;
+  EXPECT_EQ(split(text, '\n').size(), figure_lines(outlook).size() + 2) << text;
   EXPECT_NE(text.find("1,247/s"), text.npos) << text;
 }
 
