@@ -20,19 +20,9 @@ class ChangeList {
 
   void take(const TimedAction& step, std::size_t node) {
     const Action& action = step.action;
-    switch (action.kind) {
-      case Action::Kind::kSet:
-        change(step, nodes_[node].configured);
-        break;
-      case Action::Kind::kCapacity:
-        nodes_[node].conditions.capacity = action.factor;
-        break;
-      case Action::Kind::kLoad:
-        load_ = action.factor;
-        break;
-      case Action::Kind::kRestart:
-        break;
-    }
+    if (action.kind == Action::Kind::kSet) change(step, nodes_[node].configured);
+    if (action.kind == Action::Kind::kCapacity) nodes_[node].conditions.capacity = action.factor;
+    if (action.kind == Action::Kind::kLoad) load_ = action.factor;
     add({.t = step.t,
          .node = node,
          .announcement = step.announcement,

@@ -99,16 +99,13 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   const bool closed = workload.arrivals == Arrivals::kClosed;
   const bool outage = outlook.outage.has_value();
   const bool freeze = outage && outlook.has_outage(Kind::kFreeze);
-  const bool restart = outage && outlook.has_outage(Kind::kRestart);
+  const auto& some = outlook.input.outage_of_some;
+  const bool restart = outage && (some ? some->kind : outlook.input.outage->kind) == Kind::kRestart;
   const bool limited = outlook.service && outlook.input.service->rate_limit.rate > 0;
   const bool budgeted = budget.name != "none";
   // Connections that all share outlast a freeze.
   const bool shared = outlook.multiplexed();
-  struct Row {
-    bool decide;
-    std::string_view names;
-  };
-  const Row rows[] = {
+  const std::pair<bool, std::string_view> rows[] = {
       {outlook.retries.usual_waits, "strategy"},
       {workers || graph, "workers,service-time"},
       {(workers || graph) && !shared, "accepts"},
@@ -148,9 +145,9 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
       {budget.kind == BudgetSettings::Kind::kConcurrent, "backoff-base,retry-on"},
   };
   std::vector<std::string> names;
-  for (const Row& row : rows) {
-    if (!row.decide) continue;
-    for (const std::string_view name : split(row.names, ',')) {
+  for (const auto& [decide, listed] : rows) {
+    if (!decide) continue;
+    for (const std::string_view name : split(listed, ',')) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
     }
   }

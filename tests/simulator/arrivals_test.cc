@@ -48,8 +48,7 @@ struct Watch final : RunObserver {
     if (request.time) ended.push_back(request.t + *request.time);
   }
   std::ptrdiff_t begun_in(Duration from, Duration until) const {
-    return std::count_if(begun.begin(), begun.end(),
-                         [&](Duration t) { return t >= from && t < until; });
+    return std::ranges::count_if(begun, [&](Duration t) { return t >= from && t < until; });
   }
 };
 

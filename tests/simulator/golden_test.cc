@@ -9,9 +9,7 @@ namespace {
 // FNV-1a.
 std::uint64_t checksum_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char each : text) {
-    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
-  }
+  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
   return hash;
 }
 

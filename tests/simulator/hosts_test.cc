@@ -287,8 +287,7 @@ TEST(Hosts, WarmUp) {
 }
 
 std::size_t hosts_up(const HostIntervals& hosts) {
-  return static_cast<std::size_t>(std::count_if(
-      hosts.begin(), hosts.end(), [](const auto& each) { return each.state == HostState::kUp; }));
+  return static_cast<std::size_t>(std::ranges::count(hosts, HostState::kUp, &HostInterval::state));
 }
 
 // Six times the load that four hosts do at half of their capacity. What waits keeps all of them busy, so that there are

@@ -47,6 +47,21 @@ TEST(SimulatedOutlook, CountsTheAttemptsThatFailAtOnce) {
   EXPECT_NEAR(served.run / served.said_errors, 1, kNear);
 }
 
+// The load when the outage begins, the hosts that are left while others restart, and the calls that budgets pay for.
+TEST(SimulatedOutlook, KnowsWhatIsSoInTheOutage) {
+  const auto look = [](const std::string& more) {
+    return look_ahead(options_from("arrivals = open\nmax-attempts = 3\n" + more));
+  };
+  const std::string hosts = "service = workers\nworkers = 4\nreplicas = 3\nrate = 90\n";  // 120/s
+  EXPECT_EQ(look("at = 10s load 2; 30s load 3\n").wanted, 200);
+  EXPECT_EQ(look("arrivals = closed\nlambda = 1s\nat = 10s load 2\n").wanted, 1000 / 0.6);
+  EXPECT_FALSE(says(look(hosts + "at = 40s rolling-restart\n").warnings, "hosts-left"));
+  const std::string start = "host-start = 9s\nat = 40s rolling-restart\n";
+  EXPECT_TRUE(says(look(hosts + start).warnings, "hosts-left"));
+  const auto dead = look("chain = a 900x1ms > b 900x1ms\nretry-budget = 10%\n").graph.back();
+  EXPECT_EQ(dead.values[1], (StatementValue{"calls", 1.1 * 1.1}));
+}
+
 // Clients without think time, whose budget is empty, are as fast as the engine lets them.
 TEST(SimulatedOutlook, CountsTheAttemptsOfClientsThatNeverWait) {
   const Attempts attempts = attempts_in(
@@ -101,10 +116,7 @@ TEST(SimulatedOutlook, SaysHowLongAQueueDrainsAtMost) {
 
 // A storm that refusals feed: as said, so run. 400/s of 800/s are wanted, three times each.
 TEST(SimulatedOutlook, SaysWhetherRefusalsKeepAServiceDown) {
-  struct Case {
-    const char* settings;
-    bool down;
-  };
+  using Case = std::pair<const char*, bool>;
   const std::string open = "arrivals = open\nmax-attempts = 3\nqueue-length = 300\n";
   const std::string closed = "clients = 2000\nlambda = 4s\nqueue-length = 100\n";
   for (const auto& [settings, down] :
@@ -124,10 +136,7 @@ TEST(SimulatedOutlook, SaysWhetherRefusalsKeepAServiceDown) {
 
 // 32 workers of 20 ms do 1,600/s. With a hedge 900/s are 1,800 attempts.
 TEST(SimulatedOutlook, SaysWhetherHedgesKeepAServiceDown) {
-  struct Case {
-    const char* settings;
-    bool down;
-  };
+  using Case = std::pair<const char*, bool>;
   for (const auto& [settings, down] :
        {Case{"rate = 900\n", true}, Case{"rate = 750\n", false},
         Case{"rate = 900\nhedge-budget = 0.05\n", false},

@@ -177,9 +177,7 @@ TEST(CellColumns, HaveTheFiguresOfEachPhase) {
         "errors_during": 3.0, "request_p50_during_ms": 1000.0, "request_p99_during_ms": 2000.0,
         "request_p50_during_ms_high": 1000.0, "request_p99_during_ms_high": null,
         "success_after": 0.9})");
-  for (const auto& [name, value] : expected.items()) {
-    EXPECT_EQ(row.at(name), value) << name;
-  }
+  for (const auto& [name, value] : expected.items()) EXPECT_EQ(row.at(name), value) << name;
 }
 
 TEST(CellColumns, AreOfProcessesOnlyIfThereAreAny) {

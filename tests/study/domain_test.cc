@@ -47,9 +47,7 @@ double measure(const Option& option, const std::string& text) {
 // The value as text, in the form of the option.
 std::string as_text(const Option& option, double value) {
   if (option.kind == Option::Kind::kDuration) return format_duration(from_seconds(value));
-  if (option.kind == Option::Kind::kCount) {
-    return std::to_string(static_cast<std::int64_t>(value));
-  }
+  if (option.kind == Option::Kind::kCount) return std::to_string(static_cast<std::int64_t>(value));
   return print_number(value);
 }
 

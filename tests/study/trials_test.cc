@@ -249,15 +249,11 @@ TEST(Trials, FindWhatElseTurnsTheAnswer) {
   };
   for (const auto& each : cases) {
     const auto outcomes = Tried{options_in(each.given)}.all();
-    EXPECT_TRUE(std::any_of(outcomes.begin(), outcomes.end(),
-                            [&](const auto& outcome) {
-                              const auto& with = outcome.trial.with;
-                              return outcome.turn == each.turn &&
-                                     std::find(with.begin(), with.end(),
-                                               std::pair<std::string, std::string>(
-                                                   each.option, each.value)) != with.end();
-                            }))
-        << each.option << '=' << each.value;
+    const auto fits = [&, with = std::pair<std::string, std::string>(each.option, each.value)](
+                          const auto& outcome) {
+      return outcome.turn == each.turn && std::ranges::count(outcome.trial.with, with) > 0;
+    };
+    EXPECT_TRUE(std::ranges::any_of(outcomes, fits)) << each.option << '=' << each.value;
   }
 }
 
@@ -269,7 +265,7 @@ TEST(Trials, FindWhichServiceOfAChainHasFewerWorkers) {
                        "lambda=4s; timeout=1s; backoff-base=20ms; max-attempts=3; backlog=64; "
                        "outage-for=10s; waiting=hold")}
           .all();
-  EXPECT_TRUE(std::any_of(outcomes.begin(), outcomes.end(), [](const auto& each) {
+  EXPECT_TRUE(std::ranges::any_of(outcomes, [](const auto& each) {
     return each.trial.row == "chain" && each.turn == AnswerTrials::Turn::kNotBack;
   }));
 }

@@ -660,8 +660,7 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
            Named{"outage = reconnect\noutage-for = 1s\n", "reconnect-calls", true},
        }) {
     const auto names = deciding_options(look(each.settings));
-    EXPECT_EQ(std::count(names.begin(), names.end(), each.option), each.named)
-        << each.settings << each.option;
+    EXPECT_EQ(std::ranges::count(names, each.option), each.named) << each.settings << each.option;
   }
 }
 
@@ -835,13 +834,10 @@ TEST(Outlook, HasFewFigures) {
         std::string("strategy = grpc\n"), std::string("strategy = aws-standard\n"),
         std::string("strategy = finagle\n")}) {
     const auto all = outlook_figures(look(settings));
-    EXPECT_LE(std::count_if(all.begin(), all.end(),
-                            [](const OutlookFigure& each) {
-                              return each.shown != OutlookFigure::Shown::kJson &&
-                                     each.value.index() > 0;
-                            }),
-              14)
-        << settings;
+    const auto shown = [](const OutlookFigure& each) {
+      return each.shown != OutlookFigure::Shown::kJson && each.value.index() > 0;
+    };
+    EXPECT_LE(std::ranges::count_if(all, shown), 14) << settings;
   }
 }
 

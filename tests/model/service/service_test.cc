@@ -381,9 +381,7 @@ TEST(ServiceOfWorkers, TakesOtherSettingsWhileItServes) {
   options.shed_above = 3;
   options.workers.rejection_cost = 30ms;
   service.configure(kOpening + 10ms, options);
-  for (int item : {3, 4}) {
-    EXPECT_TRUE(service.arrive(kOpening + 10ms, item).answer.ok()) << item;
-  }
+  for (int item : {3, 4}) EXPECT_TRUE(service.arrive(kOpening + 10ms, item).answer.ok()) << item;
   const auto given_out = [&](Duration after) {
     const auto taken = service.take(kOpening + after);
     service.leave(kOpening + after, taken->answer, true, taken->admitted);
