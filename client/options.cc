@@ -102,7 +102,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
   const auto of_search = [&run](const char* name, std::string& target, const char* help) {
     add_text(*run, name, target, help)->group("Run");
   };
-  of_search("--least", options.least, "likewise the least value");
+  of_search("--least", options.least, "as --most: the least value of NAME or NAME=FROM:TO");
   of_search(
       "--i-may-load", options.consent.may_load,
       "--most, --least: HOST:PORT of the URL again: yes, this service may be loaded to its limit");

@@ -31,9 +31,9 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       "code 3: one is broken, 4: one is not decided")
       ->group("Run");
   add_text(*many, "--least", options.least,
-           "NAME or NAME=FROM:TO: find the least value of this option for which all claims of "
-           "--expect hold; without claims: down<5%");
-  add_text(*many, "--most", options.most, "likewise the greatest value");
+           "the least value of NAME or NAME=FROM:TO at which --expect (down<5%) holds");
+  add_text(*many, "--most", options.most,
+           "the greatest value of NAME or NAME=FROM:TO at which --expect (down<5%) holds");
   many->add_flag("--list-cells", options.list_cells,
                  "print the cells of the sweep as CSV, in order, and run nothing");
   add_cell(*many, options.cell);

@@ -170,9 +170,11 @@ std::string basic_options(const CLI::App& app) {
 }
 
 // An option with all of its names.
-void add_whole(std::string& text, const CLI::Option& option) {
-  add_line(text, with_value(option, option.get_name(false, true)), option.get_description(),
-           kLongColumn, help_width());
+void add_whole(std::string& text, const CLI::Option& option, const std::string& more = "") {
+  std::string names = option.get_name(false, true);
+  if (names.empty()) names = "--" + option.get_single_name();  // in no help
+  add_line(text, with_value(option, names), option.get_description() + more, kLongColumn,
+           help_width());
 }
 
 // CLI11 repeats these options in each group.
@@ -257,11 +259,7 @@ Words glossary() {
   Words words;
   const auto entries = Json::parse(glossary_files().front().content);
   for (const auto& [names, meaning] : entries.items()) {
-    for (std::size_t at = 0; at < names.size();) {
-      const std::size_t end = std::min(names.find(", ", at), names.size());
-      words.emplace_back(names.substr(at, end - at), meaning.get<std::string>());
-      at = end + 2;
-    }
+    for (const auto name : split(names, ',')) words.emplace_back(trimmed(name), meaning);
   }
   return words;
 }
@@ -287,14 +285,23 @@ void visit_options(const CLI::App& app, const std::function<void(const CLI::Opti
   for (const CLI::App* group : groups_of(app)) visit_options(*group, visit);
 }
 
+// An option below its group, and what it needs to have an effect.
+void add_explained(std::string& text, const OptionList& list, const CLI::Option& option) {
+  std::string needs;
+  for (const auto& [name, why] : unused_among(list, list, {option.get_single_name()})) {
+    const std::size_t at = why.find("without ");
+    needs = " (" + (at == why.npos ? why : "only " + why.substr(at).erase(4, 3)) + ')';
+  }
+  if (const Option* own = list.find(option.get_single_name())) text += own->group + '\n';
+  add_whole(text, option, needs);
+}
+
 // The help of the options that the word names.
-std::string explained_option(const CLI::App& app, const std::string& word) {
+std::string explained_option(const CLI::App& app, const OptionList& list, const std::string& word) {
   std::string text;
   visit_options(app, [&](const CLI::Option& option) {
-    const auto& names = option.get_lnames();
-    const bool named =
-        std::ranges::any_of(names, [&word](const auto& each) { return bare_word(each) == word; });
-    if (named && text.empty()) add_whole(text, option);
+    const bool named = std::ranges::count(option.get_lnames(), word, bare_word) > 0;
+    if (named && text.empty()) add_explained(text, list, option);
   });
   return text;
 }
@@ -319,9 +326,11 @@ std::string explained_value(const Experiment& experiment, const std::string& ask
       const std::string plain = bare_word(bare);
       if (plain.empty() || (word != plain && word != plain + name && word != name + plain))
         continue;
-      value = bare;
+      const std::size_t at = option.help.find(std::string(bare) + " = ");
+      value =
+          at == option.help.npos ? bare : option.help.substr(at, option.help.find(';', at) - at);
       options += (options.empty() ? "--" : ", --") + option.name;
-      add_whole(help, *experiment.app.get_option_no_throw("--" + option.name));
+      add_explained(help, experiment.list, *experiment.app.get_option_no_throw("--" + option.name));
       break;
     }
   }
@@ -374,13 +383,13 @@ std::string explain(const CLI::App& app, const std::string& asked) {
   const Words words = glossary();
   const bool is_option = asked.starts_with('-');
   const std::string figure = asked.substr(0, asked.find_first_of(",<>"));  // "wait, s", "down<5%"
-  std::string text = is_option ? "" : explained_figure(words, figure);
   std::string word = bare_word(asked);
   if (const std::size_t end = asked.find('='); is_option && end != asked.npos) {
     word = bare_word(asked.substr(0, end));
   }
-  const std::string own = explained_option(app, word);
-  text += own.empty() ? explained_option(experiment.app, word) : own;
+  std::string text = explained_option(app, experiment.list, word);
+  if (text.empty()) text = explained_option(experiment.app, experiment.list, word);
+  if (!is_option) text += explained_figure(words, figure);
   if (text.empty()) text = explained_value(experiment, asked);
   if (!is_option) text += explained_finding(word);
   if (text.empty() && !is_option) text = explained_figure(words, underscored(figure));

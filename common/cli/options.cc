@@ -186,8 +186,7 @@ void give_format(CLI::App& app) {
   const CLI::Option* format = find_option(app, "format");
   const bool to_file = output->count() > 0;
   const std::string name = format->count() > 0 ? format->results().back() : "table";
-  const auto found = std::find_if(kFormats.begin(), kFormats.end(),
-                                  [&name](const Format& each) { return each.name == name; });
+  const auto found = std::ranges::find(kFormats, name, &Format::name);
   if (found == kFormats.end()) {
     std::vector<std::string_view> names;
     for (const Format& each : kFormats) names.push_back(each.name);
@@ -543,14 +542,10 @@ nlohmann::ordered_json options_json(CLI::App& app) {
     option->capture_default_str();  // a named strategy may have changed it
     const std::string text = option->count() > 0 ? text_of(*option) : option->get_default_str();
     if (text.empty()) continue;
-    const std::string type = option->get_type_name();
-    values[name] = value_json(text, type);
+    values[name] = value_json(text, option->get_type_name());
   }
-  for (CLI::App* group : app.get_subcommands([](CLI::App* sub) {
-         return sub->get_name().empty();  // option groups are nameless
-       })) {
-    values.update(options_json(*group));
-  }
+  const auto is_group = [](CLI::App* sub) { return sub->get_name().empty(); };
+  for (CLI::App* group : app.get_subcommands(is_group)) values.update(options_json(*group));
   return values;
 }
 

@@ -145,8 +145,7 @@ std::string typed_name(const CLI::Option& option, int argc, const char* const* a
 
 bool reads_files(const CLI::App& app) {
   const auto options = app.get_options();
-  return std::ranges::any_of(options,
-                             [](const CLI::Option* option) { return option->get_positional(); });
+  return std::ranges::any_of(options, &CLI::Option::get_positional);
 }
 
 // An option after --explain is its value, not an option of this command. Without a word, at the end of the line or

@@ -186,8 +186,7 @@ int local_port(int socket) {
 void shut_down_all_sockets(const std::vector<int>& spared_ports) {
   each_connection([&spared_ports](int connection) {
     const bool spared =
-        !spared_ports.empty() && std::find(spared_ports.begin(), spared_ports.end(),
-                                           local_port(connection)) != spared_ports.end();
+        !spared_ports.empty() && std::ranges::count(spared_ports, local_port(connection)) > 0;
     // One that does not connect yet stays as it is.
     return !spared && shutdown(connection, SHUT_RDWR) == 0;
   });

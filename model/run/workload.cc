@@ -226,11 +226,11 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   Option& arrivals = options.choice<Arrivals>(
       "arrivals", workload.arrivals,
       {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
-      "whether clients think after each success, requests arrive at --rate whatever the server "
-      "does, or workers do the --tasks of a job; burst:N is N clients at once; file:PATH has lines "
-      "of 'seconds,rate' (Poisson) or 'seconds' (of each request); periodic:P is a request of each "
-      "client every P, whatever became of its last one, without an outage unless --outage-for is "
-      "given. Forecasts take a file's highest rate, and the mean of times");
+      "closed = each client thinks after a success; open = requests arrive at --rate, whatever the "
+      "server does; job = workers do the --tasks of a job; burst:N = N clients at once; file:PATH = "
+      "lines of 'seconds,rate' (Poisson) or 'seconds' (of each request); periodic:P = a request of "
+      "each client every P, whatever became of its last one, without an outage unless --outage-for "
+      "is given. Forecasts take a file's highest rate, and the mean of times");
   arrivals.basic = "Clients";
   arrivals.set = [&workload, name = std::move(arrivals.set)](std::string_view text) {
     constexpr std::string_view kBurst = "burst:";

@@ -190,9 +190,7 @@ TEST(FindUnused, KnowsWhichFeaturesOutagesAndActionsTurnOn) {
   list.set("hint-for", "5s");
   const auto unused = [&options] {
     std::vector<std::string> names;
-    for (const auto& [name, why] : unused_options(options)) {
-      names.push_back(name);
-    }
+    for (const auto& [name, why] : unused_options(options)) names.push_back(name);
     return names;
   };
   EXPECT_THAT(unused(), ElementsAre("error-after", "hint-for"));
