@@ -12,7 +12,6 @@
 #include "model/service/picker.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
-#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -101,11 +100,7 @@ class Reader {
       for (const auto& [name, cluster] : clusters_)
         read_cluster_alone(name, *cluster.first, cluster.second);
     }
-    if (without_ > 0) {
-      file_.note(Note::Level::kNote, kAssumed, 0,
-                 std::to_string(without_) + (without_ == 1 ? " route has" : " routes have") +
-                     " no retry policy: nothing is retried there");
-    }
+    note_without(file_, without_, "route", "no retry policy: nothing is retried there");
     return std::move(file_);
   }
 

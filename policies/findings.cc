@@ -82,17 +82,11 @@ class Finder {
 
   // The least and the greatest part of a wait that jitter leaves.
   std::pair<double, double> jitter_range() const {
-    const Jitter& jitter = backoff_.jitter;
-    switch (jitter.kind) {
-      case Jitter::Kind::kFull:
-        return {0, 1};
-      case Jitter::Kind::kEqual:
-        return {0.5, 1};
-      case Jitter::Kind::kProportional:
-        return {1 - jitter.amount, 1 + jitter.amount};
-      default:
-        return {1, 1};
-    }
+    const auto [kind, amount] = std::pair(backoff_.jitter.kind, backoff_.jitter.amount);
+    if (kind == Jitter::Kind::kFull) return {0, 1};
+    if (kind == Jitter::Kind::kEqual) return {0.5, 1};
+    if (kind == Jitter::Kind::kProportional) return {1 - amount, 1 + amount};
+    return {1, 1};
   }
 
   // As the outlook of a run has it.
@@ -291,15 +285,6 @@ double attempts_of(const Policy& policy) {
                                               : 1 + static_cast<double>(retries);
 }
 
-}  // namespace
-
-std::vector<Note> findings_of(const Policy& policy) {
-  if (policy.refused) return policy.notes;
-  return Finder(policy).find();
-}
-
-namespace {
-
 // Services of one mesh call one another, and before each of them it retries.
 void find_chains(const std::vector<LayeredPolicy>& policies, std::vector<LayerFinding>& findings) {
   std::set<std::string_view> hosts;
@@ -325,6 +310,11 @@ void find_chains(const std::vector<LayeredPolicy>& policies, std::vector<LayerFi
 }
 
 }  // namespace
+
+std::vector<Note> findings_of(const Policy& policy) {
+  if (policy.refused) return policy.notes;
+  return Finder(policy).find();
+}
 
 std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& policies) {
   // By host and layer: the most attempts, and whose.

@@ -9,7 +9,6 @@
 #include "model/base/text.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
-#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -121,12 +120,9 @@ class Reader {
     for (std::size_t i = 0; i < traffic_.size(); ++i) {
       if (!used_[i]) read_alone(*traffic_[i]);
     }
-    if (without_ > 0) {
-      file_.note(Note::Level::kNote, kAssumed, 0,
-                 std::to_string(without_) + (without_ == 1 ? " rule has" : " rules have") +
-                     " no retry: nothing is retried there, but for what the "
-                     "implementation does of its own");
-    }
+    note_without(file_, without_, "rule",
+                 "no retry: nothing is retried there, but for what the implementation does of its "
+                 "own");
     if (traffic_read_ && !route_read_) file_.format = "envoy-gateway";
     return std::move(file_);
   }

@@ -8,9 +8,9 @@
 #include <map>
 #include <string>
 
+#include "model/base/text.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
-#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -66,19 +66,12 @@ struct Section {
 // and nothing that is read here is as long.
 std::vector<std::string> words_of(std::string_view line) {
   constexpr std::size_t kMostWords = 64, kLongest = 300;
-  line = line.substr(0, kLongest);
+  std::string text(line.substr(0, std::min(kLongest, line.find('#'))));
+  std::ranges::replace(text, '\t', ' ');
   std::vector<std::string> words;
-  std::string word;
-  for (const char c : line.substr(0, line.find('#'))) {
-    if (c != ' ' && c != '\t') {
-      word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::move(word));
-      word.clear();
-      if (words.size() == kMostWords) return words;
-    }
+  for (const std::string_view each : split(text, ' ')) {
+    if (!each.empty() && words.size() < kMostWords) words.emplace_back(each);
   }
-  if (!word.empty()) words.push_back(std::move(word));
   return words;
 }
 
@@ -137,8 +130,9 @@ std::vector<Section> sections_of(std::string_view text) {
     std::size_t at = no ? 1 : 0;
     if (at >= words.size()) return;
     std::string name = words[at++];
-    if ((name == "timeout" || name == "option" || name == "http-request") && at < words.size())
+    if (is_among(name, "timeout option http-request") && at < words.size()) {
       name += ' ' + words[at++];
+    }
     if (no) {
       section.settings.erase(name);
       return;
@@ -150,7 +144,7 @@ std::vector<Section> sections_of(std::string_view text) {
         "balance",         "option httpchk", "timeout check"};
     if (std::ranges::find(kRead, name) == kRead.end()) return;
     std::string value;
-    for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
+    for (; at < words.size(); ++at) append(value, words[at], " ");
     section.settings[name] = scalar_node(name, value, number);
   });
   return sections;

@@ -10,7 +10,6 @@
 
 #include "policies/mesh.h"
 #include "policies/readers.h"
-#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {

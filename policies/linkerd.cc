@@ -7,7 +7,6 @@
 #include "model/base/text.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
-#include "policies/tree.h"
 #include "policies/values.h"
 
 namespace retrystorm {

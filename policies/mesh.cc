@@ -99,6 +99,13 @@ void note_no_deadline(Policy& policy, std::string_view why) {
                   ": a request that is never answered waits for ever; here --timeout ends it");
 }
 
+void note_without(PolicyFile& file, std::size_t count, const std::string& what,
+                  const std::string& no) {
+  if (count == 0) return;
+  file.note(Note::Level::kNote, kAssumed, 0,
+            std::to_string(count) + ' ' + what + (count == 1 ? " has " : "s have ") + no);
+}
+
 void settle_timeouts(Policy& policy, std::string_view program, std::string_view of_try,
                      std::string_view of_all) {
   if (const Setting* all = policy.find("deadline"); is_zero(all)) {

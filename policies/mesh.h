@@ -41,6 +41,10 @@ std::string failures_of(Policy& policy, const Node& words, std::string_view tabl
 // Notes that an attempt has no timeout, since `why`.
 void note_no_deadline(Policy& policy, std::string_view why);
 
+// Notes that so many of a file, if there are any, have no retries: "2 routes have no ...".
+void note_without(PolicyFile& file, std::size_t count, const std::string& what,
+                  const std::string& no);
+
 // Notes a method, or a list of them, that no request has, such as "GET /a". It may be none.
 void check_method(Policy& policy, const Node& method);
 

@@ -104,10 +104,6 @@ void fold(std::vector<Policy>& policies) {
   policies = std::move(folded);
 }
 
-[[noreturn]] void refuse_so_many(const std::string& what) {
-  throw BadFile("more than " + what + ": too large to be read");
-}
-
 // The named strategy with exactly these retry options; empty if there is none.
 std::string_view strategy_of(const Policy& policy) {
   RetrySettings ours = scenario_of(options_of(policy)).workload.retry;
@@ -168,7 +164,8 @@ void Policy::set(std::string option, std::string value, std::size_t at, std::str
 }
 
 void Policy::note(Note::Level level, std::string_view rule, std::size_t at, std::string text) {
-  if (notes.size() >= kMostNotes) refuse_so_many(std::to_string(kMostNotes) + " notes");
+  if (notes.size() >= kMostNotes)
+    refuse_too_large("more than " + std::to_string(kMostNotes) + " notes");
   notes.push_back({level, std::string(rule), at, std::move(text)});
 }
 
@@ -298,13 +295,15 @@ NamedOptions options_to_run(const Policy& policy, bool several) {
 }
 
 void check_count(std::size_t policies) {
-  if (policies == kMostPolicies) refuse_so_many(std::to_string(kMostPolicies) + " policies");
+  if (policies == kMostPolicies)
+    refuse_too_large("more than " + std::to_string(kMostPolicies) + " policies");
 }
 
 void PolicyFile::add(Policy policy) {
   check_count(policies.size());
   all_notes += policy.notes.size();
-  if (all_notes > kMostNotes) refuse_so_many(std::to_string(kMostNotes) + " notes");
+  if (all_notes > kMostNotes)
+    refuse_too_large("more than " + std::to_string(kMostNotes) + " notes");
   policies.push_back(std::move(policy));
 }
 
@@ -314,7 +313,7 @@ void finish(PolicyFile& file) {
   }
   fold(file.policies);
   if (file.policies.size() > kMostDifferent) {
-    refuse_so_many(std::to_string(kMostDifferent) + " different policies");
+    refuse_too_large("more than " + std::to_string(kMostDifferent) + " different policies");
   }
   for (Policy& each : file.policies) {
     if (!each.refused) drop_what_has_no_effect(each);

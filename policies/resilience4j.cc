@@ -420,7 +420,7 @@ PolicyFile read_properties(const std::vector<std::vector<Node>>& documents) {
   add_policies(file, base, "");
   note_lone_breakers(file, base);
   if (profiles.size() > kMostProfiles) {
-    throw BadFile("more than " + std::to_string(kMostProfiles) + " profiles: too large to be read");
+    refuse_too_large("more than " + std::to_string(kMostProfiles) + " profiles");
   }
   for (const auto& [profile, own] : profiles) {
     Modules with = base;

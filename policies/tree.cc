@@ -89,19 +89,16 @@ class YamlReader {
   }
 
  private:
-  [[noreturn]] static void fail(std::size_t line, const std::string& what) {
-    throw BadFile("line " + std::to_string(line) + ": " + what + ": too large to be read");
-  }
-
   void count_node(std::size_t line) {
-    if (++nodes_ > kMostNodes) fail(line, "more than " + std::to_string(kMostNodes) + " values");
+    if (++nodes_ > kMostNodes)
+      refuse_too_large("more than " + std::to_string(kMostNodes) + " values", line);
   }
 
   // A copy of a node, by an anchor or an alias.
   void count_copy(const Node& node, std::size_t line) {
     count_node(line);
     copied_ += node.name.size() + node.text.size();
-    if (copied_ > kLongestFile) fail(line, "aliases of more than 4 MB");
+    if (copied_ > kLongestFile) refuse_too_large("aliases of more than 4 MB", line);
     for (const Node& child : node.children) count_copy(child, line);
   }
 
@@ -123,7 +120,8 @@ class YamlReader {
 
   // The node that the event at hand begins. Afterwards the event is the one that ends it.
   Node node(std::size_t depth) {
-    if (depth > kDeepest) fail(line(), "more than " + std::to_string(kDeepest) + " levels");
+    if (depth > kDeepest)
+      refuse_too_large("more than " + std::to_string(kDeepest) + " levels", line());
     Node node;
     node.line = line();
     if (event_.type == YAML_ALIAS_EVENT) return alias();
@@ -255,17 +253,20 @@ Node entry_of(std::string_view line, std::size_t number) {
 }
 
 bool goes_on(std::string_view line) {
-  std::size_t count = 0;
-  while (count < line.size() && line[line.size() - 1 - count] == '\\') ++count;
-  return count % 2 == 1;
+  const std::size_t before = line.find_last_not_of('\\') + 1;  // 0 if there is nothing else
+  return (line.size() - before) % 2 == 1;
 }
 
 }  // namespace
 
+void refuse_too_large(const std::string& what, std::size_t line) {
+  throw BadFile((line > 0 ? "line " + std::to_string(line) + ": " : "") + what +
+                ": too large to be read");
+}
+
 void check_name(std::string_view name, std::size_t line) {
   if (name.size() <= kLongestName) return;
-  throw BadFile("line " + std::to_string(line) + ": a name of more than " +
-                std::to_string(kLongestName) + " letters: too large to be read");
+  refuse_too_large("a name of more than " + std::to_string(kLongestName) + " letters", line);
 }
 
 const Node& Node::member(std::string_view key, NameCase name_case) const {
@@ -355,7 +356,7 @@ std::vector<Node> parse_yaml(std::string_view text) {
     const std::string_view next = text.substr(at + 1, 2);
     if (next.starts_with('T') || next == std::string_view("\0T", 2)) ++tags;
   }
-  if (tags > kMostTags) throw BadFile("more than 1000 times %T: too large to be read");
+  if (tags > kMostTags) refuse_too_large("more than 1000 times %T");
   if (!is_json(text)) return YamlReader(text).documents();
   const std::string plain = without_pairs(text);  // the reader does not copy it
   return YamlReader(plain).documents();
@@ -438,9 +439,7 @@ std::vector<std::vector<Node>> parse_properties(std::string_view text) {
   std::size_t begin = 0;
   const auto end_line = [&] {
     if (begin > 0) {
-      if (++count > kMost) {
-        throw BadFile("more than " + std::to_string(kMost) + " values: too large to be read");
-      }
+      if (++count > kMost) refuse_too_large("more than " + std::to_string(kMost) + " values");
       documents.back().push_back(entry_of(line, begin));
       check_name(documents.back().back().name, begin);
     }

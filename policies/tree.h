@@ -29,6 +29,9 @@ class BadFile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws BadFile, for what would take too much memory or time, such as "more than 100 levels".
+[[noreturn]] void refuse_too_large(const std::string& what, std::size_t line = 0);
+
 // How names may be written: with letters of any case; or both as retry_on and as retryOn, as protobuf's JSON has them.
 enum class NameCase { kExact, kAny, kProtobuf };
 std::string in_camel_case(std::string_view snake);  // the second form of the first

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <utility>
+#include <map>
 
 #include "policies/tree.h"
 
@@ -28,6 +28,12 @@ double number(std::string_view text, double most) {
   return parse_number(text, 0, most);
 }
 
+std::string whole(std::string_view text, double most) {
+  const double value = number(text, most);
+  if (value != std::floor(value)) throw std::invalid_argument("a whole number is expected here");
+  return std::to_string(static_cast<std::uint64_t>(value));
+}
+
 // The number of digits and a point before these units.
 Duration with_unit(std::string_view text, std::string_view value, double unit) {
   if (value.empty() || value.find_first_not_of("0123456789.") != value.npos || value == "." ||
@@ -40,12 +46,10 @@ Duration with_unit(std::string_view text, std::string_view value, double unit) {
 
 // 0 of a word that is no unit.
 double seconds_of(std::string_view unit) {
-  static constexpr std::array<std::pair<std::string_view, double>, 7> kUnits{
-      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}}};
-  for (const auto& [name, seconds] : kUnits) {
-    if (unit == name) return seconds;
-  }
-  return 0;
+  static const std::map<std::string_view, double> kUnits{
+      {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}};
+  const auto found = kUnits.find(unit);
+  return found == kUnits.end() ? 0 : found->second;
 }
 
 // P1DT1H2M3.5S, in any case: numbers, each before the letter of its unit.
@@ -199,20 +203,10 @@ Duration spring_duration(std::string_view text) {
   return with_unit(text, text.substr(0, end), unit);
 }
 
-namespace {
-
-std::string whole(std::string_view text, double most) {
-  const double value = number(text, most);
-  if (value != std::floor(value)) throw std::invalid_argument("a whole number is expected here");
-  return std::to_string(static_cast<std::uint64_t>(value));
-}
-
-}  // namespace
-
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   constexpr std::ptrdiff_t kMost = 10'000;
   if (std::ranges::count(text, separator) >= kMost) {
-    throw BadFile("a list of more than " + std::to_string(kMost) + " parts: too large to be read");
+    refuse_too_large("a list of more than " + std::to_string(kMost) + " parts");
   }
   return split(text, separator);
 }
