@@ -7,9 +7,7 @@
 #include <set>
 #include <string>
 
-#include "model/base/text.h"
-#include "policies/readers.h"
-#include "policies/values.h"
+#include "policies/mesh.h"
 
 namespace retrystorm {
 namespace {

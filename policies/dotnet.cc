@@ -6,9 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "model/base/text.h"
-#include "policies/readers.h"
-#include "policies/values.h"
+#include "policies/mesh.h"
 
 namespace retrystorm {
 namespace {
@@ -68,11 +66,14 @@ constexpr std::array kRetry{Field{"BackoffType", "growth", growth, "exponential"
                             Field{"Delay", "backoff-base", time<0>, "2s"},
                             Field{"MaxDelay", "backoff-cap", time<0>},
                             Field{"ShouldRetryAfterHeader", "retry-after", hints, "replace"}};
-constexpr std::array kBreaker{Field{"FailureRatio", "breaker-failure-share", ratio, "0.1"},
-                              Field{"MinimumThroughput", "breaker-min-calls", count<2>, "100"},
-                              Field{"SamplingDuration", "breaker-time", time<500>, "30s"},
-                              Field{"BreakDuration", "breaker-open-for", time<500>, "5s"}};
-constexpr Field kPermits{"PermitLimit", "concurrency-limit", limit, "fixed:1000"};
+constexpr std::array kLimits{
+    always("breaker", "polly", "the handler has a CircuitBreaker"),
+    Field{"CircuitBreaker>FailureRatio", "breaker-failure-share", ratio, "0.1"},
+    Field{"CircuitBreaker>MinimumThroughput", "breaker-min-calls", count<2>, "100"},
+    Field{"CircuitBreaker>SamplingDuration", "breaker-time", time<500>, "30s"},
+    Field{"CircuitBreaker>BreakDuration", "breaker-open-for", time<500>, "5s"},
+    Field{"RateLimiter>DefaultRateLimiterOptions>PermitLimit", "concurrency-limit", limit,
+          "fixed:1000"}};
 // "Timeout" in a section of this name.
 constexpr Field kTotal{"TotalRequestTimeout", "deadline", time<10>, "30s"};
 constexpr Field kAttempt{"AttemptTimeout", "timeout", time<10>, "10s"};
@@ -177,10 +178,7 @@ Policy handler(const Node& node, const std::string& path) {
   add_field(policy, kTotal, timeout_in(node, kTotal), kProgram);
   policy.assume("deadline-check", "at-end", "a request ends at its timeout");
   add_field(policy, kAttempt, timeout_in(node, kAttempt), kProgram);
-  policy.assume("breaker", "polly", "the handler has a CircuitBreaker");
-  add_fields(policy, kBreaker, part(node, "CircuitBreaker"), kProgram, kCase);
-  const Node& limiter = part(part(node, "RateLimiter"), "DefaultRateLimiterOptions");
-  add_field(policy, kPermits, part(limiter, kPermits.name), kProgram);
+  add_fields(policy, kLimits, node, kProgram, kCase);
   check_times(policy);
   return policy;
 }

@@ -7,12 +7,9 @@
 #include <map>
 #include <utility>
 
-#include "model/base/text.h"
 #include "model/retry/retry_on.h"
 #include "model/service/picker.h"
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {

@@ -126,10 +126,9 @@ class Finder {
 
   // Attempt k begins after k-1 timeouts and the waits between them.
   void find_attempts_that_never_begin() {
-    if (!limit_.has_deadline() || !per_try_) return;
+    if (!limit_.has_deadline() || !per_try_ || limit_.max_retries >= kMostWaits) return;
     const Duration deadline = limit_.deadline;
     const std::size_t attempts = waits_.size() + 1;
-    const bool unlimited = limit_.max_retries >= kMostWaits;
     const auto [least, greatest] = jitter_range();
     // The last attempt that begins before the time is up, and when.
     const auto last_begun = [&](double part) {
@@ -144,7 +143,6 @@ class Finder {
     };
     const auto [at_most, begins_first] = last_begun(least);
     const auto [at_least, begins_last] = last_begun(greatest);
-    if (unlimited) return;
     Statement says{.values = {{"n", count(attempts)}, {"each", *per_try_}, {"all", deadline}}};
     if (at_most < attempts) {
       const Duration last = deadline - begins_first;

@@ -6,10 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "model/base/text.h"
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {
@@ -30,12 +27,13 @@ constexpr std::array kTimeouts{Field{"request", "deadline", as_option<gateway_du
 constexpr std::array kConstraint{
     Field{"percent", "budget-deposit", percent_as_share, "0.2"},
     Field{"interval", "budget-ttl", as_option<gateway_duration>, "10s"}};
-constexpr Field kNumRetries{"numRetries", "max-retries", signed_number, "2"};
-constexpr Field kTryTimeout{"timeout", "timeout", as_option<gateway_duration>};
-constexpr Field kRequestTimeout{"requestTimeout", "deadline", as_option<gateway_duration>};
-constexpr std::array kWaits{
-    Field{"baseInterval", "backoff-base", as_option<gateway_duration>, "25ms"},
-    Field{"maxInterval", "backoff-cap", as_option<gateway_duration>}};
+constexpr std::array kTraffic{
+    Field{"retry>numRetries", "max-retries", signed_number, "2"},
+    Field{"retry>perRetry>timeout", "timeout", as_option<gateway_duration>},
+    Field{"retry>perRetry>backOff>baseInterval", "backoff-base", as_option<gateway_duration>,
+          "25ms"},
+    Field{"retry>perRetry>backOff>maxInterval", "backoff-cap", as_option<gateway_duration>},
+    Field{"timeout>http>requestTimeout", "deadline", as_option<gateway_duration>}};
 constexpr Field kMinRetries{"minRetryConcurrency", "budget-min-concurrency", whole_number, "3"};
 constexpr Field kMaxRetries{"maxParallelRetries", "budget-min-concurrency", whole_number, "1024"};
 constexpr Field kMaxRequests{"maxParallelRequests", "concurrency-limit", limit, "fixed:1024"};
@@ -199,7 +197,7 @@ class Reader {
                   "retry of the BackendTrafficPolicy has no effect where the HTTPRoute's rule "
                   "has one");
     }
-    if (!retry && of_traffic) read_traffic_retry(policy, of_traffic, traffic);
+    if (!retry && of_traffic) read_traffic_retry(policy, traffic);
     read_limits(policy, breaker);
     file_.add(std::move(policy));
   }
@@ -238,18 +236,15 @@ class Reader {
     }
   }
 
-  void read_traffic_retry(Policy& policy, const Node& retry, const Node& spec) {
+  void read_traffic_retry(Policy& policy, const Node& spec) {
     traffic_read_ = true;
-    const Node& each = retry["perRetry"];
+    const Node& retry = spec["retry"];
     note_others(policy.notes, retry,
                 {"numRetries", "numAttemptsPerPriority", "retryOn", "perRetry"},
                 "no field of retry: the API server drops it");
-    add_field(policy, kNumRetries, retry[kNumRetries.name], kEnvoy);
-    note_others(policy.notes, each, {"timeout", "backOff"},
+    note_others(policy.notes, retry["perRetry"], {"timeout", "backOff"},
                 "no field of perRetry: the API server drops it");
-    add_field(policy, kTryTimeout, each[kTryTimeout.name], kEnvoy);
-    add_fields(policy, kWaits, each["backOff"], kEnvoy);
-    add_field(policy, kRequestTimeout, spec["timeout>http>requestTimeout"], kEnvoy);
+    add_fields(policy, kTraffic, spec, kEnvoy);
     settle(policy);
     const Node &triggers = retry["retryOn>triggers"], &codes = retry["retryOn>httpStatusCodes"];
     std::vector<std::string> statuses;
@@ -285,7 +280,7 @@ class Reader {
                   .line = object.line,
                   .has_retries = static_cast<bool>(retry),
                   .layer = "gateway"};
-    if (retry) read_traffic_retry(policy, retry, spec);
+    if (retry) read_traffic_retry(policy, spec);
     policy.assumed(object.line, "the routes that it is for are not in the file, or have no rules");
     read_limits(policy, breaker);
     file_.add(std::move(policy));

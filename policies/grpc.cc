@@ -8,10 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "model/base/text.h"
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {

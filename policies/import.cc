@@ -2,10 +2,7 @@
 #include <utility>
 
 #include "common/exit_code.h"
-#include "model/base/text.h"
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {

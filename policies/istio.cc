@@ -9,8 +9,6 @@
 #include <stdexcept>
 
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {
@@ -38,9 +36,9 @@ constexpr std::array kBudget{
     Field{"budgetInterval", "budget-interval", as_option<go_duration>}};
 constexpr Field kMaxRetries{"maxRetries", "budget-min-concurrency", whole_number};
 
-constexpr Field kPending =
-    not_simulated("http1MaxPendingRequests", "how many requests wait for a connection");
-constexpr Field kConnections = not_simulated("maxConnections", kOfPool);
+constexpr std::array kOthersOfPool{
+    not_simulated("http>http1MaxPendingRequests", "how many requests wait for a connection"),
+    not_simulated("tcp>maxConnections", kOfPool)};
 
 // Nothing (0) stands for the default.
 std::string percent_or_ten(std::string_view text) {
@@ -120,8 +118,7 @@ bool read_traffic(Policy& policy, const Node& own, const Node& rules) {
     read_max_retries(policy, pool["http>maxRetries"]);
   }
   add_concurrency(policy, pool["http>http2MaxRequests"]);
-  add_field(policy, kPending, pool["http"][kPending.name], kProgram);
-  add_field(policy, kConnections, pool["tcp"][kConnections.name], kProgram);
+  add_fields(policy, kOthersOfPool, pool, kProgram);
   const Node& outliers = part("outlierDetection");
   add_parts(policy, "eject", kEjection, outliers, kProgram);
   add_fields(policy, kHealth, outliers, kProgram);

@@ -4,10 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "model/base/text.h"
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {

@@ -7,9 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "model/base/text.h"
 #include "model/retry/retry_on.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {

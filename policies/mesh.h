@@ -1,4 +1,4 @@
-// What Envoy and the programs that configure it have in common, and other proxies with them.
+// What readers have in common: Envoy and the programs that configure it, and other proxies with them.
 #pragma once
 
 #include <span>
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "policies/policy.h"
+#include "policies/readers.h"
+#include "policies/values.h"
 
 namespace retrystorm {
 

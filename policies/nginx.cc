@@ -6,10 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "model/base/text.h"
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {
@@ -140,15 +137,6 @@ bool add_conditions(Policy& policy, const Node& given) {
   return true;
 }
 
-void drop_timeouts(Policy& policy) {
-  const Setting& on = *policy.find("retry-on");
-  std::string rest;
-  for (const std::string_view part : split(on.value, '+')) {
-    if (part != "timeout") append(rest, part);
-  }
-  policy.set("retry-on", rest.empty() ? "none" : rest, on.line, on.source + ", without timeouts");
-}
-
 // No try begins after the time limit; one that has begun is not cut.
 void settle_time_limit(Policy& policy, const Node& limit) {
   if (!limit) {
@@ -164,12 +152,15 @@ void settle_time_limit(Policy& policy, const Node& limit) {
   }
   if (all == Duration::zero()) return;
   const Duration one = parse_duration(policy.value("timeout"));
-  if (one >= all && policy.value("retry-on").find("timeout") != std::string::npos) {
+  RetryOn on = parse_retry_on(policy.value("retry-on"));
+  if (one >= all && on.timeout) {
     policy.warn(kNoEffect, limit.line,
                 "a try that times out, after " + option_text(one) +
                     ", is never followed by another: the " + option_text(all) +
                     " for the next one are over then");
-    drop_timeouts(policy);
+    on.timeout = false;
+    const Setting before = *policy.find("retry-on");
+    policy.set("retry-on", to_string(on), before.line, before.source + ", without timeouts");
   }
   policy.not_modelled(
       limit.line,
@@ -259,9 +250,7 @@ class Reader {
  private:
   void find_upstreams(const Node& block) {
     for (const Node& each : block.children) {
-      if (each.name == "upstream") {
-        upstreams_[each.text] = upstream_of(each);
-      }
+      if (each.name == "upstream") upstreams_[each.text] = upstream_of(each);
       find_upstreams(each);
     }
   }
@@ -329,11 +318,10 @@ Nodes annotations_of(const Node& object) {
   if (object["kind"].text != "Ingress") return own;
   for (const Node& each : object["metadata>annotations"].children) {
     if (!each.name.starts_with(kAnnotation)) continue;
-    std::string name = each.name.substr(kAnnotation.size());
-    std::ranges::replace(name, '-', '_');
     Node node = each;
-    node.name = name;
-    if (name.starts_with("proxy_")) own[name] = node;
+    node.name = each.name.substr(kAnnotation.size());
+    std::ranges::replace(node.name, '-', '_');
+    if (node.name.starts_with("proxy_")) own[node.name] = node;
   }
   return own;
 }

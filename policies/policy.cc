@@ -148,11 +148,10 @@ std::string at_line(std::size_t line) {
 
 void add_notes(std::string& text, const std::vector<Note>& notes) {
   for (const Note& each : notes) {
-    const bool shape = each.rule == kNotModelled || each.rule == kAssumed;
-    add_comment(text,
-                (shape ? std::string(each.rule == kNotModelled ? "not modelled: " : "assumed: ")
-                       : "NOTE: ") +
-                    at_line(each.line) + each.text);
+    const char* const kind = each.rule == kNotModelled ? "not modelled: "
+                             : each.rule == kAssumed   ? "assumed: "
+                                                       : "NOTE: ";
+    add_comment(text, kind + at_line(each.line) + each.text);
   }
 }
 
@@ -174,10 +173,8 @@ void Policy::take(std::string option, std::string value, const Node& from, std::
 }
 
 const Setting* Policy::find(std::string_view option) const {
-  for (const Setting& each : settings) {
-    if (each.option == option) return &each;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(settings, option, &Setting::option);
+  return found == settings.end() ? nullptr : &*found;
 }
 
 void Policy::add(const Policy& part) {
@@ -209,16 +206,15 @@ std::string field_text(const Node& field) {
 
 bool add_field(Policy& policy, const Field& field, const Node& node, std::string_view program) {
   if (field.read == nullptr) {
-    const std::string name(field.name), note(field.note);
+    const std::string name = field.last_name(), note(field.note);
     if (name.empty()) policy.assume(std::string(field.option), std::string(field.standard), note);
-    if (node) policy.not_modelled(node.line, name + ": " + note);
+    if (node && !name.empty()) policy.not_modelled(node.line, name + ": " + note);
     return false;
   }
   if (!node || node.kind == Node::Kind::kNull) {
     if (!field.standard.empty()) {
-      policy.assume(
-          std::string(field.option), std::string(field.standard),
-          std::string(field.name) + " is not given: the default of " + std::string(program));
+      policy.assume(std::string(field.option), std::string(field.standard),
+                    field.last_name() + " is not given: the default of " + std::string(program));
     }
     return false;
   }
@@ -233,7 +229,7 @@ bool add_field(Policy& policy, const Field& field, const Node& node, std::string
     const bool open =
         node.text.find("${") != std::string::npos || node.text.find("{{") != std::string::npos;
     constexpr std::size_t kLongestMessage = 200;
-    policy.refuse(node.line, shown(field.name) + ": " +
+    policy.refuse(node.line, shown(field.last_name()) + ": " +
                                  (open ? "its value is a placeholder: render the file first"
                                        : shown(error.what(), kLongestMessage)));
     return false;
@@ -243,7 +239,7 @@ bool add_field(Policy& policy, const Field& field, const Node& node, std::string
 void add_fields(Policy& policy, std::span<const Field> fields, const Node& map,
                 std::string_view program, NameCase name_case) {
   for (const Field& each : fields) {
-    add_field(policy, each, map.member(each.name, name_case), program);
+    add_field(policy, each, map.at(each.name, name_case), program);
   }
 }
 

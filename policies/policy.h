@@ -101,9 +101,8 @@ struct Policy {
 
 // What was read in a file.
 struct PolicyFile {
-  std::string kind{};  // in words, such as "gRPC service config"
-  std::string_view
-      format{};  // the word of `export` for it; empty if its reader ignores much of that
+  std::string kind{};         // in words, such as "gRPC service config"
+  std::string_view format{};  // the word of `export`; empty if its reader ignores much of that
   std::vector<Policy> policies{};
   std::vector<Note> notes{};  // about the file as a whole
 
@@ -119,9 +118,9 @@ struct PolicyFile {
 // Throws BadFile if so many policies, one more, are too many for a file.
 void check_count(std::size_t policies);
 
-// A field of a format: what it is called there, the option that it becomes, how its text is read, and what holds where
-// the file does not have it. Without `read` it is one that is not simulated, or, without a name, what always holds.
-// Readers follow tables of these.
+// A field of a format: what it is called there, or the path to it, such as "tcp>maxConnections"; the option that it
+// becomes; how its text is read; and what holds where the file does not have it. Without `read` it is one that is not
+// simulated, or, without a name, what always holds. Readers follow tables of these.
 struct Field {
   std::string_view name{};
   std::string_view option{};
@@ -129,6 +128,8 @@ struct Field {
   std::string (*read)(std::string_view text) = nullptr;
   std::string_view standard{};  // as the option's text; empty: the option is not set
   std::string_view note{};      // what it is for, if it is not simulated; why it always holds
+
+  std::string last_name() const { return std::string(name.substr(name.rfind('>') + 1)); }
 };
 
 constexpr Field not_simulated(std::string_view name, std::string_view what) {

@@ -8,9 +8,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "model/base/text.h"
-#include "policies/readers.h"
-#include "policies/values.h"
+#include "policies/mesh.h"
 
 namespace retrystorm {
 namespace {

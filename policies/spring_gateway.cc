@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "model/base/text.h"
 #include "model/retry/retry_on.h"
 #include "policies/mesh.h"
-#include "policies/readers.h"
-#include "policies/values.h"
 
 namespace retrystorm {
 namespace {

@@ -277,10 +277,10 @@ const Node& Node::member(std::string_view key, NameCase name_case) const {
   return found == children.end() ? kNowhere : *found;
 }
 
-const Node& Node::operator[](std::string_view path) const {
+const Node& Node::at(std::string_view path, NameCase name_case) const {
   const std::size_t end = path.find('>');
-  const Node& next = member(path.substr(0, end), NameCase::kExact);
-  return end == path.npos ? next : next[path.substr(end + 1)];
+  const Node& next = member(path.substr(0, end), name_case);
+  return end == path.npos ? next : next.at(path.substr(end + 1), name_case);
 }
 
 const Node& Node::first_of(std::initializer_list<std::string_view> names) const {

@@ -53,7 +53,8 @@ struct Node {
   bool is_scalar() const { return kind == Kind::kScalar; }
   // A member of a map: at the end of a path of names, such as "spec>http"; with the first of these names that it has;
   // of this name, which may be any text. If there is none: a node that is not there, without line, text and members.
-  const Node& operator[](std::string_view path) const;
+  const Node& operator[](std::string_view path) const { return at(path, NameCase::kExact); }
+  const Node& at(std::string_view path, NameCase name_case) const;
   const Node& first_of(std::initializer_list<std::string_view> names) const;
   const Node& member(std::string_view key, NameCase name_case) const;
   // The elements of a list; of anything else none.
