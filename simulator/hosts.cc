@@ -267,11 +267,13 @@ std::optional<HostsResult> Hosts::result(TimePoint now) const {
 }
 
 bool Hosts::awake() const {
-  return std::ranges::any_of(servers_, [](const auto& each) { return each->awake(); });
+  return std::any_of(servers_.begin(), servers_.end(),
+                     [](const auto& each) { return each->awake(); });
 }
 
 bool Hosts::peak_is_bound() const {
-  return std::ranges::any_of(servers_, [](const auto& each) { return each->peak_is_bound(); });
+  return std::any_of(servers_.begin(), servers_.end(),
+                     [](const auto& each) { return each->peak_is_bound(); });
 }
 
 void Hosts::begin_lives(std::uint64_t seed) {

@@ -74,9 +74,9 @@ void add_topology(Scenario& scenario, const ScenarioOptions& options) {
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     ServiceOptions& service = topology.nodes[i].service;
     service = scaled(service, options.scale);
-    const bool few = std::ranges::all_of(topology.edges, [i](const auto& each) {
-      return each.to != i || each.caller.connections.multiplexed();
-    });
+    const bool few = std::all_of(
+        topology.edges.begin(), topology.edges.end(),
+        [i](const auto& each) { return each.to != i || each.caller.connections.multiplexed(); });
     if (few) service.max_connections = std::numeric_limits<std::size_t>::max();
     if (few) service.when_free = false;
   }
@@ -184,7 +184,9 @@ void leave_out_those_used_later(UnusedOptions& unused, const ScenarioOptions& sc
 // Does any answer of the run have a Retry-After? An outage or an action may bring that about.
 bool may_send_hints(const ScenarioOptions& scenario) {
   if (sends_hints(scenario.service)) return true;
-  return std::ranges::any_of(changes(scenario), sends_hints, &Change::service);
+  const std::vector<Change> all = changes(scenario);
+  return std::any_of(all.begin(), all.end(),
+                     [](const Change& each) { return sends_hints(each.service); });
 }
 
 const std::string kNoHints =
@@ -221,7 +223,8 @@ void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
 
 void declare_what_is_unused(OptionList& options, ScenarioOptions& scenario) {
   const auto any = [&scenario](Connections kind) {
-    return std::ranges::count(connections_in(scenario), kind) > 0;
+    const std::vector<Connections> all = connections_in(scenario);
+    return std::find(all.begin(), all.end(), kind) != all.end();
   };
   options.no_effect({"server-idle"}, [any] {
     return any(Connections::kKeepAlive) ? "" : "without --connections=keep-alive";

@@ -32,7 +32,8 @@ struct InWords {
   std::string operator()(const std::vector<Duration>& times) const {
     constexpr std::size_t kShown = 4;
     if (times.empty()) return "";
-    if (std::ranges::min(times) == std::ranges::max(times)) return time_words(times.front());
+    const auto [least, most] = std::minmax_element(times.begin(), times.end());
+    if (*least == *most) return time_words(times.front());
     std::string text;
     for (std::size_t i = 0; i < std::min(times.size(), kShown); ++i) {
       text += (i > 0 ? ", " : "") + time_words(times[i]);

@@ -50,7 +50,8 @@ bool Callers::lose_longest_idle_connection() {
 }
 
 bool Callers::multiplexes() const {
-  return std::ranges::any_of(doors_, [](const auto& each) { return each->caller.multiplexes(); });
+  return std::any_of(doors_.begin(), doors_.end(),
+                     [](const auto& each) { return each->caller.multiplexes(); });
 }
 
 std::uint32_t Callers::process_of(const Attempt& attempt) const {

@@ -47,8 +47,8 @@ std::set<std::string> names_of(const Topology& topology, const GraphEdge& edge) 
 bool retries(const std::string& where, const Topology& topology, const GraphEdge& edge) {
   const std::set<std::string> names = names_of(topology, edge);
   const auto words = split(where, '+');
-  return std::ranges::any_of(
-      words, [&names](std::string_view word) { return names.contains(std::string(word)); });
+  return std::any_of(words.begin(), words.end(),
+                     [&names](std::string_view word) { return names.contains(std::string(word)); });
 }
 
 void check_retry_at(const std::string& where, const Topology& topology) {
