@@ -289,8 +289,7 @@ void visit_options(const CLI::App& app, const std::function<void(const CLI::Opti
 void add_explained(std::string& text, const OptionList& list, const CLI::Option& option) {
   std::string needs;
   for (const auto& [name, why] : unused_among(list, list, {option.get_single_name()})) {
-    const std::size_t at = why.find("without ");
-    needs = " (" + (at == why.npos ? why : "only " + why.substr(at).erase(4, 3)) + ')';
+    needs = " (" + why + ')';
   }
   if (const Option* own = list.find(option.get_single_name())) text += own->group + '\n';
   add_whole(text, option, needs);
@@ -326,9 +325,7 @@ std::string explained_value(const Experiment& experiment, const std::string& ask
       const std::string plain = bare_word(bare);
       if (plain.empty() || (word != plain && word != plain + name && word != name + plain))
         continue;
-      const std::size_t at = option.help.find(std::string(bare) + " = ");
-      value =
-          at == option.help.npos ? bare : option.help.substr(at, option.help.find(';', at) - at);
+      value = bare;
       options += (options.empty() ? "--" : ", --") + option.name;
       add_explained(help, experiment.list, *experiment.app.get_option_no_throw("--" + option.name));
       break;
