@@ -328,7 +328,7 @@ class WorkerQueue {
   }
 
   // Is the newest request next? There is one that waits.
-  bool takes_newest() {
+  bool takes_newest(TimePoint now) {
     const QueueOrder& order = settings_.order;
     if (order.kind == QueueOrder::Kind::kFifo) return false;
     while (was_cancelled(queue_.back())) queue_.pop_back();
@@ -337,7 +337,7 @@ class WorkerQueue {
     newest_due_ += order.share;
     if (newest_due_ < 1 - kSlack) return false;
     newest_due_ -= 1;
-    return places_[queue_.back()].arrived >= taken_at_;
+    return places_[queue_.back()].arrived >= (now > taken_at_ ? taken_at_ : taken_before_);
   }
 
   // Gives a waiting request to a free worker, or drops it.
@@ -350,12 +350,12 @@ class WorkerQueue {
         now - places_[queue_.front()].arrived > settings_.drop.time) {
       index = queue_.take();
       dropped = true;
-    } else if (takes_newest()) {
+    } else if (takes_newest(now)) {
       index = queue_.take_back();
     } else {
       index = queue_.take();
     }
-    taken_at_ = now;
+    if (now > taken_at_) taken_before_ = std::exchange(taken_at_, now);
     --waiting_;
     if (places_[index].resumed) {
       start(now, index, scale(settings_.service_time.draw(random), 1 - first_share_));
@@ -433,7 +433,8 @@ class WorkerQueue {
   WorkerSettings settings_;
   CoDel codel_;
   double newest_due_ = 0;  // of an unfair order: how much of the newest one's turn has come
-  TimePoint taken_at_{};   // when the last request that waited was taken
+  // When the last request that waited was taken, and when one was before that: workers may be free at the same time.
+  TimePoint taken_at_{}, taken_before_{};
   std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
   std::vector<Place> places_;
   std::vector<Answer> answers_;  // by place, to rejected requests
