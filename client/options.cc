@@ -321,10 +321,10 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   check_each(wrong, options, "--server-status", options.server_statuses.size(), 1);
   const std::size_t probed = options.probe_urls.size(), hosts = options.hosts.replicas;
   const Probe& probe = options.hosts.life.probe;
-  if (probe.on() ? probed > 0 && probed != hosts : probed > 0) {
-    wrong.add(probe.on() ? "--probe-url: " + std::to_string(probed) + " given for " +
-                               std::to_string(hosts) + " hosts: give one for each --url"
-                         : "--probe-url has no effect without --probe");
+  if (!probe.on() && probed > 0) wrong.add("--probe-url has no effect without --probe");
+  if (probe.on() && probed > 0 && probed != hosts) {
+    wrong.add("--probe-url: " + std::to_string(probed) + " given for " + std::to_string(hosts) +
+              " hosts: give one for each --url");
   }
   if (probe.own_port && probed == 0) {
     wrong.add("--probe: port needs --probe-url, which says where: give one for each --url");
