@@ -22,7 +22,7 @@ struct Bounds {
 
 ServiceOptions service_of(const ScenarioOptions& scenario) {
   if (!scenario.graph.on()) return scenario.service;
-  const Topology topology = make_topology(scenario.graph, scenario.service, scenario.workload);
+  const Topology topology = topology_of(scenario);
   return topology.nodes[find_node(topology, scenario.graph.outage_of, "--outage-of")].service;
 }
 

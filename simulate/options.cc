@@ -164,7 +164,7 @@ void check(const SimulatorOptions& options, const std::vector<std::string>& type
     wrong.attempt([&] { check(options.workload); });
     wrong.attempt([&] { check(options.service); });
     wrong.attempt([&] {
-      check(options.graph, options.workload, options.service,
+      check(options.graph, options.workload, options.service, options.hosts,
             options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                        : std::nullopt);
     });

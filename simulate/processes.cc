@@ -143,7 +143,13 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
 }  // namespace
 
 Json processes_json(const SimulatorOptions& options) {
-  const Topology topology = make_topology(options.graph, options.service, options.workload);
+  const Topology topology = topology_of(options);
+  for (const GraphNode& each : topology.nodes) {
+    if (each.hosts.many()) {
+      throw std::invalid_argument(
+          "--replicas: with --chain or --topology the real programs have one host for each service");
+    }
+  }
   if (options.scale != 1) {
     throw std::invalid_argument("--scale: real programs have as many clients as there are");
   }

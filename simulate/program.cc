@@ -45,7 +45,7 @@ void add_set(std::vector<std::string>& names, const ScenarioOptions& asked,
   add_different(names, asked, run);
   if (!run.graph.on()) return;
   // Those of each kind of clients that the file of --topology sets, or that differ from those of the run.
-  const Topology topology = make_topology(run.graph, run.service, run.workload);
+  const Topology topology = topology_of(run);
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
     const std::set<std::string> set =
         run.graph.topology.set_in("clients." + topology.edges[i].clients);

@@ -63,6 +63,36 @@ class Caller {
   ~Caller() = default;
 };
 
+// A caller of a service that may have several hosts, numbered from 0. It keeps connections to each of them apart.
+class CallerOfHosts : public Caller {
+ public:
+  // Each process keeps connections to each of so many hosts, in a pool for each, if it keeps any. Call it before the
+  // first attempt. A pool's number is that of its process times `hosts`, plus that of its host; `lose_connections_of`
+  // takes it instead of a process.
+  virtual void keep_connections_to(std::size_t hosts) = 0;
+  virtual bool keeps_connections(const Attempt& attempt) const = 0;
+  // As without `host`, of those to one host.
+  virtual void lose_idle_connections(std::uint32_t host) = 0;
+  virtual std::optional<std::size_t> idle_connections(std::uint32_t host) const = 0;
+  virtual bool lose_longest_idle_connection(std::uint32_t host) = 0;
+  void lose_idle_connections() final { lose_idle_connections(0); }
+  std::optional<std::size_t> idle_connections() const final { return idle_connections(0); }
+  bool lose_longest_idle_connection() final { return lose_longest_idle_connection(0); }
+
+  // The processes, each of which may have a picker of its own.
+  virtual std::size_t processes() const = 0;
+  // From 0, with few gaps: of the client of an attempt, and of the request that it belongs to, which must not be over.
+  virtual std::size_t number_of(const Attempt& attempt) const = 0;
+  virtual std::size_t number_of_request(const Attempt& attempt) const = 0;
+  // Is it the first attempt of its request?
+  virtual bool is_first(const Attempt& attempt) const = 0;
+  // How long it may still take.
+  virtual Duration attempt_left(TimePoint now, const Attempt& attempt) const = 0;
+
+ protected:
+  ~CallerOfHosts() = default;
+};
+
 // Receives attempts.
 class Target {
  public:

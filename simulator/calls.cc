@@ -35,6 +35,7 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
 Calls::~Calls() = default;
 
 void Calls::keep_connections_to(std::size_t hosts) {
+  if (!has_pools_) return;
   picks_hosts_ = true;
   hosts_ = hosts;
   pool_numbers_.resize(calls_.size());

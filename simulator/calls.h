@@ -44,7 +44,7 @@ class CallOwner {
 // clients of a process share. Drives the same behaviour and policy objects as the real client. A
 // slot is the place of a client that makes one request at a time. Waits for the next request may be
 // kept here too, so that one queue orders all waits. Times passed in never decrease.
-class Calls final : public Caller {
+class Calls final : public CallerOfHosts {
  public:
   using Slot = std::uint32_t;
 
@@ -76,7 +76,7 @@ class Calls final : public Caller {
     if (is_bounded_) ends_[slot] = end;
   }
   // How long the slot's attempt may still take, and its request. `Duration::max()`: without a limit.
-  Duration attempt_left(TimePoint now, const Attempt& attempt) const {
+  Duration attempt_left(TimePoint now, const Attempt& attempt) const override {
     const Duration whole = timeout_ == Duration::max()
                                ? timeout_
                                : saturating_add(calls_[attempt.client].sent_at, timeout_) - now;
@@ -91,8 +91,7 @@ class Calls final : public Caller {
     return hedges_ == nullptr ? std::optional(attempt.client) : request_of_hedged(attempt);
   }
 
-  // Is it the first attempt of its request?
-  bool is_first(const Attempt& attempt) const {
+  bool is_first(const Attempt& attempt) const override {
     return hedges_ == nullptr ? calls_[attempt.client].retry.retries == 0
                               : is_first_of_hedged(attempt);
   }
@@ -103,10 +102,7 @@ class Calls final : public Caller {
   // From now on, calls `CallOwner::waits` for each wait.
   void report_waits() { reports_waits_ = true; }
 
-  // Each process keeps connections to each of so many hosts, in a pool for each. Call it before the first attempt, and
-  // only if connections are kept. A pool's number is that of its process times `hosts`, plus that of its
-  // host.
-  void keep_connections_to(std::size_t hosts);
+  void keep_connections_to(std::size_t hosts) override;
 
   // Adds `count` slots at once.
   void add_slots(std::size_t count);
@@ -166,6 +162,7 @@ class Calls final : public Caller {
   TimePoint next_pool_event() const { return next_pool_event_; }
   void take_pool_event(TimePoint now);
   bool keeps_connections() const { return has_pools_; }
+  bool keeps_connections(const Attempt&) const override { return has_pools_; }
   // From now on the server closes a connection that has been idle for this time. `Duration::max()`: it
   // closes none, or is frozen.
   void close_idle_after(TimePoint now, Duration time);
@@ -181,15 +178,14 @@ class Calls final : public Caller {
   }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
-  void lose_idle_connections() override { lose_idle_connections(0); }
-  std::optional<std::size_t> idle_connections() const override { return idle_connections(0); }
-  bool lose_longest_idle_connection() override { return lose_longest_idle_connection(0); }
-  // The same of one of many hosts.
-  void lose_idle_connections(std::uint32_t host);
-  std::optional<std::size_t> idle_connections(std::uint32_t host) const {
+  using CallerOfHosts::idle_connections;
+  using CallerOfHosts::lose_idle_connections;
+  using CallerOfHosts::lose_longest_idle_connection;
+  void lose_idle_connections(std::uint32_t host) override;
+  std::optional<std::size_t> idle_connections(std::uint32_t host) const override {
     return connections_.kind == Connections::kKeepAlive ? std::optional(idle_[host]) : std::nullopt;
   }
-  bool lose_longest_idle_connection(std::uint32_t host);
+  bool lose_longest_idle_connection(std::uint32_t host) override;
   bool multiplexes() const override { return connections_.multiplexed(); }
   std::uint32_t process_of(const Attempt& attempt) const override {
     return process_numbers_[attempt.client];
@@ -208,10 +204,12 @@ class Calls final : public Caller {
   // Of these, the attempts that are in the service.
   std::size_t in_service() const { return in_service_; }
   std::size_t waiting_to_retry() const { return waiting_to_retry_; }
-  // The processes that share something. 0: none.
-  std::size_t processes() const { return process_count_; }
-  // The processes that keep connections.
-  std::size_t processes_with_pools() const { return pools_.size(); }
+  // Those that share something. 0: none.
+  std::size_t processes() const override { return process_count_; }
+  std::size_t number_of(const Attempt& attempt) const override { return attempt.client; }
+  std::size_t number_of_request(const Attempt& attempt) const override {
+    return *request_of(attempt);
+  }
   // Empty if connections are not kept.
   std::optional<KeptConnections> kept_connections() const;
   const RunLatencies& latencies() const { return latencies_; }

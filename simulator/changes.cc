@@ -111,7 +111,7 @@ std::vector<Change> changes(const ScenarioOptions& options) {
   Topology topology;
   std::size_t disturbed = 0;
   if (options.graph.on()) {
-    topology = make_topology(options.graph, options.service, options.workload);
+    topology = topology_of(options);
     disturbed = find_node(topology, options.graph.outage_of, "--outage-of");
     services.clear();
     for (const GraphNode& each : topology.nodes) services.push_back(each.service);
@@ -124,7 +124,8 @@ std::vector<Change> changes(const ScenarioOptions& options) {
                                 "--chain or --topology");
   };
 
-  ChangeList list(std::move(services), options.hosts.hit() < options.hosts.replicas);
+  const HostSettings hosts = options.disturbed_hosts();
+  ChangeList list(std::move(services), hosts.hit() < hosts.replicas);
   std::vector<Step> steps;
   const auto add_disturbance = [&](Duration from, Duration to, int order, std::size_t node,
                                    const Disturbance& what, Change::Kind begins, Change::Kind ends,

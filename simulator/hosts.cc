@@ -5,11 +5,6 @@
 namespace retrystorm {
 namespace {
 
-// Each host draws its own random numbers, and the first one those of a service with one host.
-std::uint64_t seed_of(std::uint64_t seed, std::size_t host) {
-  return seed + host * 0x9e3779b97f4a7c15;
-}
-
 void add(ProvisionedCapacity& sum, const ProvisionedCapacity& each) {
   sum.rate += each.rate;
   sum.use.provided += each.use.provided;
@@ -19,15 +14,14 @@ void add(ProvisionedCapacity& sum, const ProvisionedCapacity& each) {
 }  // namespace
 
 Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::uint64_t seed,
-             std::size_t syn_linear_timeouts, Duration patience, Caller& caller, Calls& calls,
-             RequestTrace* trace)
+             std::size_t syn_linear_timeouts, Duration patience, Caller& caller,
+             CallerOfHosts& calls, RequestTrace* trace)
     : settings_(settings),
       many_(settings.many()),
       caller_(caller),
       calls_(calls),
       answers_([this, &settings] {
-        if (settings.many() && calls_.keeps_connections())
-          calls_.keep_connections_to(settings.most());
+        if (settings.many()) calls_.keep_connections_to(settings.most());
         std::vector<std::unique_ptr<Answers>> answers;
         for (Host host = 0; settings.many() && host < settings.most(); ++host) {
           answers.push_back(std::make_unique<Answers>(*this, host));
@@ -71,7 +65,7 @@ std::size_t Hosts::process_of(const Attempt& attempt) const {
 }
 
 std::vector<Picker::Host>& Hosts::tried_by(const Attempt& attempt) {
-  const Calls::Slot request = *calls_.request_of(attempt);
+  const std::size_t request = calls_.number_of_request(attempt);
   if (request >= tried_.size()) tried_.resize(request + 1);
   if (calls_.is_first(attempt)) tried_[request].clear();
   return tried_[request];
@@ -82,21 +76,22 @@ std::optional<std::uint32_t> Hosts::pick(TimePoint now, const Attempt& attempt) 
   const Host host =
       picked_.pick(now, process_of(attempt), avoids ? tried_by(attempt) : none_tried_);
   if (host == Picker::kNone) return std::nullopt;
-  if (attempt.client >= host_of_.size()) host_of_.resize(attempt.client + 1);
-  return host_of_[attempt.client] = host;
+  const std::size_t client = calls_.number_of(attempt);
+  if (client >= host_of_.size()) host_of_.resize(client + 1);
+  return host_of_[client] = host;
 }
 
 void Hosts::connect(TimePoint now, const Attempt& attempt) {
-  if (!calls_.keeps_connections() && !pick(now, attempt)) {
+  if (!calls_.keeps_connections(attempt) && !pick(now, attempt)) {
     return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
   }
-  const Host host = host_of_[attempt.client];
+  const Host host = host_of(attempt);
   servers_[host]->connect(now, attempt);
   note(now, host);
 }
 
 void Hosts::send(TimePoint now, const Attempt& attempt) {
-  const Host host = host_of_[attempt.client];
+  const Host host = host_of(attempt);
   servers_[host]->send(now, attempt);
   note(now, host);
 }
@@ -115,7 +110,7 @@ void Hosts::reset(TimePoint now, std::uint32_t pool) {
 }
 
 void Hosts::hang_up(TimePoint now, const Attempt& attempt) {
-  const Host host = host_of_[attempt.client];
+  const Host host = host_of(attempt);
   const bool too_late = calls_.attempt_left(now, attempt) <= Duration::zero();
   ended(now, attempt, too_late ? Picker::Ended::kFailed : Picker::Ended::kOther, too_late);
   servers_[host]->hang_up(now, attempt);
@@ -123,7 +118,7 @@ void Hosts::hang_up(TimePoint now, const Attempt& attempt) {
 }
 
 void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool counts) {
-  picked_.ended(now, process_of(attempt), host_of_[attempt.client], how, counts);
+  picked_.ended(now, process_of(attempt), host_of(attempt), how, counts);
 }
 
 void Hosts::note(TimePoint now, Host host) {
@@ -271,6 +266,11 @@ bool Hosts::awake() const {
                      [](const auto& each) { return each->awake(); });
 }
 
+bool Hosts::have_read_all() const {
+  return std::all_of(servers_.begin(), servers_.end(),
+                     [](const auto& each) { return each->has_read_all(); });
+}
+
 bool Hosts::peak_is_bound() const {
   return std::any_of(servers_.begin(), servers_.end(),
                      [](const auto& each) { return each->peak_is_bound(); });
@@ -391,7 +391,7 @@ void Hosts::give_to_others(TimePoint now, const Attempt& attempt) {
   if (attempt.is_probe() || !caller_.waits_for(attempt)) return;
   ended(now, attempt, Picker::Ended::kOther, false);
   // A client learns that the connection ends, and may send again.
-  if (calls_.keeps_connections()) {
+  if (calls_.keeps_connections(attempt)) {
     return caller_.lose_connection(now, attempt, NoAnswer::kReset);
   }
   connect(now, attempt);

@@ -19,7 +19,6 @@
 #include "model/service/host_life.h"
 #include "model/service/picker.h"
 #include "simulator/caller.h"
-#include "simulator/calls.h"
 #include "simulator/server_node.h"
 
 namespace retrystorm {
@@ -31,10 +30,15 @@ namespace retrystorm {
 class Hosts final : public Target {
  public:
   // The parameters are those of `ServerNode`; each host has these options, and random numbers of its own. `calls`: who
-  // calls the hosts, if there are many.
+  // calls the hosts, if there are many; then it is `caller`, too.
   Hosts(const HostSettings& settings, const ServiceOptions& options, std::uint64_t seed,
-        std::size_t syn_linear_timeouts, Duration patience, Caller& caller, Calls& calls,
+        std::size_t syn_linear_timeouts, Duration patience, Caller& caller, CallerOfHosts& calls,
         RequestTrace* trace);
+
+  // Each host draws its own random numbers, and the first one those of a service with one host.
+  static std::uint64_t seed_of(std::uint64_t seed, std::size_t host) {
+    return seed + host * 0x9e3779b97f4a7c15;
+  }
 
   Hosts(const Hosts&) = delete;
   Hosts& operator=(const Hosts&) = delete;
@@ -42,16 +46,23 @@ class Hosts final : public Target {
   // Where calls are to send.
   Target& target() { return many() ? static_cast<Target&>(*this) : first(); }
   bool many() const { return many_; }
+  std::size_t size() const { return servers_.size(); }
   // The server of a service with one host.
   ServerNode& first() { return *first_; }
   const ServerNode& first() const { return *first_; }
+  ServerNode& server(std::size_t host) { return *servers_[host]; }
+  const ServerNode& server(std::size_t host) const { return *servers_[host]; }
+  // Somebody else has changed the state of this host's server.
+  void changed(TimePoint now, std::uint32_t host) {
+    if (many()) note(now, host);
+  }
 
   // Calls `use(server, hit)` for each host; `hit`: is it one of those that the outage hits?
   template <typename Use>
   void for_each(TimePoint now, const Use& use) {
     for (std::uint32_t host = 0; host < servers_.size(); ++host) {
       use(*servers_[host], host < settings_.hit());
-      if (many()) note(now, host);
+      changed(now, host);
     }
   }
 
@@ -79,6 +90,8 @@ class Hosts final : public Target {
   bool peak_is_bound() const;
   // Is any host awake?
   bool awake() const;
+  // See `ServerNode`: does that hold for each?
+  bool have_read_all() const;
 
   // What happened to each host since the last call, and since the start. Empty if there is one.
   HostIntervals take_intervals(TimePoint now);
@@ -131,7 +144,7 @@ class Hosts final : public Target {
     }
 
    private:
-    Calls& calls() const { return hosts_.calls_; }
+    CallerOfHosts& calls() const { return hosts_.calls_; }
 
     Hosts& hosts_;
     const Host host_;
@@ -201,6 +214,7 @@ class Hosts final : public Target {
   std::uint32_t pool_number(std::uint32_t process, Host host) const {
     return static_cast<std::uint32_t>(process * servers_.size() + host);
   }
+  Host host_of(const Attempt& attempt) const { return host_of_[calls_.number_of(attempt)]; }
   // The hosts that the attempt's request has tried until now.
   std::vector<Host>& tried_by(const Attempt& attempt);
   void ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool counts = true);
@@ -211,14 +225,14 @@ class Hosts final : public Target {
   const HostSettings settings_;
   const bool many_;
   Caller& caller_;
-  Calls& calls_;
+  CallerOfHosts& calls_;
   std::vector<std::unique_ptr<Answers>> answers_;  // with many
   std::vector<std::unique_ptr<ServerNode>> servers_;
   ServerNode* const first_;
   PickedHosts picked_;
   Tournament<TimePoint> events_, repeats_;
-  std::vector<Host> host_of_;             // by client, of its attempt
-  std::vector<std::vector<Host>> tried_;  // by request, if that matters
+  std::vector<Host> host_of_;             // by number of the client, of its attempt
+  std::vector<std::vector<Host>> tried_;  // by number of the request, if that matters
   std::vector<Host> none_tried_;          // always empty
   std::vector<std::size_t> in_service_;   // of each host
   std::size_t all_in_service_ = 0, peak_ = 0;

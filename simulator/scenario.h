@@ -56,6 +56,11 @@ struct Scenario {
   std::size_t disturbed = 0;  // the service that has the outage, where there are several
   std::size_t trace = 0;      // how many requests to trace, from the outage on
   bool traces_all = false;    // from the start of the run on
+
+  // Those of the service that has the outage.
+  const HostSettings& disturbed_hosts() const {
+    return topology.empty() ? hosts : topology.nodes[disturbed].hosts;
+  }
 };
 
 inline bool loses_connections(const Scenario& scenario) {

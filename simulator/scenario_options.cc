@@ -66,11 +66,15 @@ WorkloadOptions scaled(WorkloadOptions workload, double scale) {
 
 void add_topology(Scenario& scenario, const ScenarioOptions& options) {
   Topology& topology = scenario.topology;
-  topology = make_topology(options.graph, options.service, options.workload);
+  topology = topology_of(options);
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
     topology.edges[i].caller = scaled(topology.edges[i].caller, options.scale);
   }
   scenario.disturbed = find_node(topology, options.graph.outage_of, "--outage-of");
+  topology.nodes[scenario.disturbed].hosts.outage_replicas = options.hosts.outage_replicas;
+  for (GraphEdge& each : topology.edges) {
+    each.caller.picks_hosts = topology.nodes[each.to].hosts.each_process_picks();
+  }
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     ServiceOptions& service = topology.nodes[i].service;
     service = scaled(service, options.scale);
@@ -81,6 +85,7 @@ void add_topology(Scenario& scenario, const ScenarioOptions& options) {
     if (few) service.when_free = false;
   }
   scenario.service = topology.nodes.front().service;
+  scenario.hosts = topology.nodes.front().hosts;
   scenario.workload = topology.edges.front().caller;
 }
 
@@ -93,28 +98,41 @@ void check_hedges(const ScenarioOptions& options) {
 }
 
 void check_hosts(const ScenarioOptions& options) {
-  check(options.hosts);
+  const HostSettings disturbed = options.disturbed_hosts();
+  check(disturbed);
+  const Topology topology = options.graph.on() ? topology_of(options) : Topology();
   for (const TimedAction& each : options.timeline.at) {
-    if (each.action.hosts.last > options.hosts.most()) {
+    const bool elsewhere = !topology.empty() && !each.node.empty();
+    const std::size_t most =
+        elsewhere ? topology.nodes[find_node(topology, each.node, "--at")].hosts.most()
+                  : disturbed.most();
+    if (each.action.hosts.last > most) {
       throw std::invalid_argument("--at " + in_quotes(print_timed(each)) + ": there are " +
-                                  std::to_string(options.hosts.most()) + " hosts (--replicas)");
+                                  std::to_string(most) + " hosts (--replicas)");
     }
   }
-  if (!options.hosts.many()) return;
-  const std::string option =
-      options.hosts.most() > 1 ? "--replicas" : "--probe, --host-start and --host-warm-up";
-  const auto refuse_beside = [&option](bool is_so, const char* what, const char* why) {
-    if (is_so) throw std::invalid_argument(option + ": " + what + ' ' + why);
+  const auto refuse_beside = [](const HostSettings& hosts, bool is_so, const char* what,
+                                const char* why) {
+    if (!is_so || !hosts.many()) return;
+    const std::string option =
+        hosts.most() > 1 ? "--replicas" : "--probe, --host-start and --host-warm-up";
+    throw std::invalid_argument(option + ": " + what + ' ' + why);
   };
+  const auto check_calls = [&](const HostSettings& hosts, const WorkloadOptions& caller) {
+    refuse_beside(hosts, caller.connections.kept() && hosts.like == "kube-proxy",
+                  "--hosts-like=kube-proxy picks",
+                  "for each connection, here for each attempt: leave out --connections");
+  };
+  for (const GraphEdge& each : topology.edges)
+    check_calls(topology.nodes[each.to].hosts, each.caller);
+  if (!topology.empty()) return;
   if (options.hosts.life.scaling.on() && options.service.capacity != Capacity::kWorkers) {
     throw std::invalid_argument(
         "--replicas=FROM..TO: the autoscaler follows the use of workers: give --workers and --service-time");
   }
-  refuse_beside(options.graph.on(), "a chain or topology has", "one host for each service");
-  refuse_beside(options.workload.connections.kept() && options.hosts.like == "kube-proxy",
-                "--hosts-like=kube-proxy picks",
-                "for each connection, here for each attempt: leave out --connections");
-  refuse_beside(loses_connections(options.workload, options.timeline.outage) &&
+  check_calls(options.hosts, options.workload);
+  refuse_beside(options.hosts,
+                loses_connections(options.workload, options.timeline.outage) &&
                     options.outage_length() > Duration::zero(),
                 "--outage=reconnect is", "of connections to one host");
 }
@@ -122,7 +140,7 @@ void check_hosts(const ScenarioOptions& options) {
 // Empty if there is an error, which is reported when the scenario is made.
 Topology topology_or_none(const ScenarioOptions& scenario) {
   try {
-    return make_topology(scenario.graph, scenario.service, scenario.workload);
+    return topology_of(scenario);
   } catch (const std::invalid_argument&) {
     return {};
   }
@@ -253,7 +271,25 @@ void declare_what_is_unused(OptionList& options, ScenarioOptions& scenario) {
 
 }  // namespace
 
+Topology topology_of(const ScenarioOptions& options) {
+  return make_topology(options.graph, options.service, options.hosts, options.workload);
+}
+
+HostSettings ScenarioOptions::disturbed_hosts() const {
+  const Topology topology = graph.on() ? topology_or_none(*this) : Topology();
+  const auto& nodes = topology.nodes;
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [this](const GraphNode& each) {
+    return each.name == graph.outage_of;
+  });
+  HostSettings disturbed = nodes.empty()          ? hosts
+                           : found == nodes.end() ? nodes.back().hosts
+                                                  : found->hosts;
+  disturbed.outage_replicas = hosts.outage_replicas;
+  return disturbed;
+}
+
 ScenarioOptions::Outage ScenarioOptions::outage() const {
+  const HostSettings its_hosts = disturbed_hosts();
   constexpr Duration kAtOnce = std::chrono::seconds(1), kUsual = std::chrono::seconds(20);
   const bool job = workload.arrivals == Arrivals::kJob;
   const bool has_usual = !job && !workload.plan.periodic();
@@ -263,8 +299,8 @@ ScenarioOptions::Outage ScenarioOptions::outage() const {
   const bool given = outage_for ? *outage_for > Duration::zero()
                                 : timeline.outage != Disturbance() ||
                                       outage_at != ScenarioOptions().outage_at ||
-                                      hosts.hit() < hosts.replicas;
-  if (given || job || !hosts.many()) return outage;
+                                      its_hosts.hit() < its_hosts.replicas;
+  if (given || job || !its_hosts.many()) return outage;
   std::optional<Duration> from;
   Duration to{0};
   for (const auto& [t, action, announcement, node] : timeline.at) {
@@ -272,11 +308,11 @@ ScenarioOptions::Outage ScenarioOptions::outage() const {
     // All at once may be a remedy of the usual outage.
     const bool is_outage = last > 0 || rolling || outage_for;
     if (action.kind != Action::Kind::kRestart || !is_outage) continue;
-    const Duration starts =
-        retrystorm::scale(hosts.life.start, rolling ? static_cast<double>(hosts.replicas) : 1);
+    const Duration starts = retrystorm::scale(
+        its_hosts.life.start, rolling ? static_cast<double>(its_hosts.replicas) : 1);
     from = std::min(from.value_or(t), t);
-    to = std::max(to,
-                  saturating_add(t, std::max(kAtOnce, saturating_add(starts, hosts.life.warm_up))));
+    to = std::max(
+        to, saturating_add(t, std::max(kAtOnce, saturating_add(starts, its_hosts.life.warm_up))));
   }
   if (from) outage = {{.kind = Disturbance::Kind::kRestart}, *from, to - *from};
   return outage;
@@ -335,7 +371,12 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 UnusedOptions unused_options(const ScenarioOptions& asked, const std::vector<std::string>& named) {
   ScenarioOptions scenario = asked, defaults;
   const bool has_outage = asked.outage_length() > Duration::zero();
-  scenario.workload.picks_hosts = asked.hosts.each_process_picks();
+  const Topology topology = asked.graph.on() ? topology_or_none(asked) : Topology();
+  for (const GraphNode& each : topology.nodes) {
+    scenario.hosts.replicas = std::max(scenario.hosts.replicas, each.hosts.replicas);
+  }
+  scenario.workload.picks_hosts =
+      (topology.empty() ? asked.hosts : topology.nodes.front().hosts).each_process_picks();
   scenario.workload.reconnects = has_outage && loses_connections(asked.timeline.outage);
   if (asked.graph.on()) scenario.service.capacity = Capacity::kWorkers;
   OptionList in_force, usual;
@@ -346,7 +387,7 @@ UnusedOptions unused_options(const ScenarioOptions& asked, const std::vector<std
   leave_out_those_used_later(by_option, scenario, named);
 
   UnusedOptions unused;
-  find_unused(unused, asked.graph, asked.service, named);
+  find_unused(unused, asked.graph, asked.service, asked.hosts, named);
   if (const std::string why = why_load_is_fixed(asked.workload); !why.empty()) {
     find_unused_load(unused, asked.timeline, why);
   }
@@ -362,10 +403,10 @@ UnusedOptions unused_options(const ScenarioOptions& asked, const std::vector<std
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload);
   check(options.service);
-  check_hosts(options);
-  check(options.graph, options.workload, options.service,
+  check(options.graph, options.workload, options.service, options.hosts,
         options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                    : std::nullopt);
+  check_hosts(options);
   const auto outage = options.outage();
   Scenario scenario{.service = scaled(options.service, options.scale),
                     .hosts = options.hosts,
@@ -416,7 +457,7 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
                      .service = options.graph.on()
                                     ? std::nullopt
                                     : std::optional(as_one(scenario.service, scenario.hosts)),
-                     .hosts = scenario.hosts,
+                     .hosts = scenario.disturbed_hosts(),
                      .outage_for = scenario.outage_for,
                      .turnaround = Calls::kTurnaround};
   if (scenario.outage_at) {
@@ -452,7 +493,9 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
     warn_of_no_hints(outlook, options);
     return {{"", std::move(outlook)}};
   }
-  const Topology asked = make_topology(options.graph, options.service, options.workload);
+  const Topology asked = topology_of(options);
+  Topology whole = scenario.topology;
+  for (GraphNode& each : whole.nodes) each.service = as_one(each.service, each.hosts);
   std::vector<OutlookOfRow> all;
   double wanted = 0;
   for (std::size_t i = 0; i < asked.client_edges(); ++i) {
@@ -461,7 +504,7 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
         {edge.clients, look_ahead(scenario, options, edge.caller, asked.edges[i].caller)});
     wanted += all.back().outlook.wanted;
   }
-  const GraphOutlook graph = look_ahead(scenario.topology, scenario.disturbed, wanted);
+  const GraphOutlook graph = look_ahead(whole, scenario.disturbed, wanted);
   for (auto& [name, outlook] : all) {
     outlook.graph = graph.figures;
     outlook.set_by_services = set_by_services(options.graph);

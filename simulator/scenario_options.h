@@ -46,7 +46,12 @@ struct ScenarioOptions {
   };
   Outage outage() const;
   Duration outage_length() const { return outage().length; }
+  // Those of the service that has the outage.
+  HostSettings disturbed_hosts() const;
 };
+
+// The services and calls of a chain or topology, not scaled. Throws std::invalid_argument with a readable message.
+Topology topology_of(const ScenarioOptions& options);
 
 // Declares all options but the trace and the report intervals, which do not affect the run.
 void declare_options(OptionList& options, ScenarioOptions& scenario);

@@ -190,6 +190,7 @@ std::vector<Attempt> ServerNode::hand_back(TimePoint now) {
   if (!awake_) return waiting;
   while (auto attempt = service_.take_waiting()) {
     if (watches_) dismissed(now, *attempt);
+    if (callees_ != nullptr) callees_->handed_back(*attempt);
     waiting.push_back(*attempt);
   }
   while (!accept_queue_.empty()) waiting.push_back(accept_queue_.accept());

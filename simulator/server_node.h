@@ -136,6 +136,9 @@ class Callees {
   // A caller stops waiting for an attempt, wherever that is.
   virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;
 
+  // A request that waits for the rest of its work is given to another host.
+  virtual void handed_back(const Attempt& attempt) = 0;
+
   // The service restarts. Returns the requests that are not finished. All their calls end.
   virtual std::vector<Taken> lose_all(TimePoint now) = 0;
 

@@ -53,19 +53,21 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
                       : nullptr),
       graph_(scenario.topology.empty() ? nullptr
                                        : std::make_unique<Graph>(scenario_, loop_, calls_of_all())),
-      hosts_(scenario.hosts, scenario.service, scenario.seed, scenario.syn_linear_timeouts,
-             graph_ ? graph_->front_callers().patience() : scenario.workload.timeout,
-             reconnects_ ? reconnects_->caller()
-             : graph_    ? graph_->front_callers().as_one()
-                         : static_cast<Caller&>(clients_.calls()),
-             clients_.calls(), trace()),
+      hosts_(
+          scenario.hosts, scenario.service, scenario.seed, scenario.syn_linear_timeouts,
+          graph_ ? graph_->front_callers().patience() : scenario.workload.timeout,
+          reconnects_ ? reconnects_->caller()
+          : graph_    ? graph_->front_callers().as_one()
+                      : static_cast<Caller&>(clients_.calls()),
+          graph_ ? graph_->front_callers().as_one() : static_cast<CallerOfHosts&>(clients_.calls()),
+          trace()),
       load_steps_(scenario_.workload.plan.steps()),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)),
-      hosts_report_at_(hosts_.many() && !observers.run.empty()
+      hosts_report_at_(scenario.disturbed_hosts().many() && !observers.run.empty()
                            ? saturating_add(TimePoint{}, scenario.report_interval)
                            : kNever) {
-  if (graph_) graph_->serve(hosts_.first());
+  if (graph_) graph_->serve(hosts_);
   if (trace_ && (scenario.traces_all || !scenario.outage_at)) trace_->open();
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
   if (observers_.service.empty()) {
@@ -193,9 +195,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .job = job,
                   .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
                   .graph = graph_ ? std::optional(graph_->result()) : std::nullopt,
-                  .hosts = hosts_.result(now),
-                  .on_waking = graph_ ? graph_->server(scenario_.disturbed).found_on_waking()
-                                      : hosts_.found_on_waking(),
+                  .hosts = disturbed_hosts().result(now),
+                  .on_waking = disturbed_hosts().found_on_waking(),
                   .capacity = hosts_.capacity(now)},
       .peak_concurrency = hosts_.peak_concurrency(),
       .peak_is_bound = hosts_.peak_is_bound(),
@@ -288,7 +289,7 @@ void Simulation::control(TimePoint now) {
     }
   }
   if (now >= hosts_report_at_) {
-    recorder_.report_hosts(now, hosts_.take_intervals(now));
+    recorder_.report_hosts(now, hosts_of(scenario_.disturbed).take_intervals(now));
     hosts_report_at_ = saturating_add(hosts_report_at_, scenario_.report_interval);
   }
   if (now >= server_report_at_) report_server(now);
@@ -337,7 +338,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
     for_all_clients([&](Clients& each) { each.calls().begin_phase(now); });
     recorder_.outage_begins(now, totals(), print_disturbance(scenario_.outage));
     if (graph_) graph_->outage_begins(now);
-    hosts_.outage_begins();
+    hosts_of(scenario_.disturbed).outage_begins();
     if (trace_) trace_->open();
     if (reconnects_) reconnects_->lose_all(now);
   }
@@ -345,7 +346,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
     for_all_clients([&](Clients& each) { each.calls().begin_phase(now); });
     recorder_.outage_ends(now, totals());
     if (graph_) graph_->outage_ends(now);
-    hosts_.outage_ends();
+    hosts_of(scenario_.disturbed).outage_ends();
   }
   if (change.kind == Kind::kAction) recorder_.action(now, change.announcement, change.leaves);
   if (change.kind == Kind::kFaultBegins) recorder_.fault_begins(now, change.announcement);
@@ -356,38 +357,32 @@ void Simulation::apply(TimePoint now, const Change& change) {
   const bool begins = change.kind == Kind::kOutageBegins || change.kind == Kind::kFaultBegins;
   const bool ends = change.kind == Kind::kOutageEnds || change.kind == Kind::kFaultEnds;
   if (begins) begin(now, change);
-  if (graph_) {
-    graph_->server(change.node).configure(now, change.service);
-  } else {
-    hosts_.configure(now, change.service, change.service_beside);
-  }
+  hosts_of(change.node).configure(now, change.service, change.service_beside);
   set_load(now);
-  if (change.restart) {
-    graph_ ? graph_->server(change.node).restart(now) : hosts_.restart(now, *change.restart);
-  }
+  if (change.restart) hosts_of(change.node).restart(now, *change.restart);
   if (ends) end(now, change);
 }
 
 void Simulation::begin(TimePoint now, const Change& change) {
   const bool all = change.kind == Change::Kind::kFaultBegins;
   if (change.what == Disturbance::Kind::kDrop) {
-    for_hosts(now, change.node, [&](ServerNode& server, bool hit) {
+    hosts_of(change.node).for_each(now, [&](ServerNode& server, bool hit) {
       if (hit || all) server.go_down(now);
     });
   }
   if (++under_way_[{change.node, change.what}] > 1) return;
   if (change.what != Disturbance::Kind::kFreeze) return;
-  if (graph_) return graph_->freeze(now, change.node);
-  hosts_.for_each(now, [all](ServerNode& server, bool hit) {
+  hosts_of(change.node).for_each(now, [all](ServerNode& server, bool hit) {
     if (hit || all) server.freeze();
   });
+  if (graph_) return graph_->frozen(now, change.node);
   calls().close_idle_after(now, Duration::max());
 }
 
 void Simulation::end(TimePoint now, const Change& change) {
   const bool all = change.kind == Change::Kind::kFaultEnds;
   if (change.what == Disturbance::Kind::kDrop) {
-    for_hosts(now, change.node, [all](ServerNode& server, bool hit) {
+    hosts_of(change.node).for_each(now, [all](ServerNode& server, bool hit) {
       if (hit || all) server.listen();
     });
   }

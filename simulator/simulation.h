@@ -87,10 +87,11 @@ class Simulation {
   }
   // The load of the last change and of the file of rates, on the clients.
   void set_load(TimePoint now);
-  // Calls `use(server, hit)` for each host of the service; `hit`: is it one that the outage hits?
-  template <typename Use>
-  void for_hosts(TimePoint now, std::size_t node, const Use& use) {
-    graph_ ? use(graph_->server(node), true) : hosts_.for_each(now, use);
+  // Of the service with this number.
+  Hosts& hosts_of(std::size_t node) { return graph_ ? graph_->hosts(node) : hosts_; }
+  // Those that have the outage.
+  const Hosts& disturbed_hosts() const {
+    return graph_ ? graph_->hosts(scenario_.disturbed) : hosts_;
   }
   void apply(TimePoint now, const Change& change);
   // Freezes and stops a service, or ends that. Disturbances of the same kind may overlap.

@@ -47,7 +47,7 @@ std::uint64_t seed_of(const StudyOptions& options) {
 // The columns of what this scenario has.
 void add_columns(MoreColumns& more, const Scenario& one) {
   more.processes |= sharing_processes(one.workload) > 0;
-  more.hosts |= one.outage_at && one.hosts.hit() < one.hosts.replicas;
+  more.hosts |= one.outage_at && one.disturbed_hosts().hit() < one.disturbed_hosts().replicas;
   more.hedges |= one.workload.retry.hedge.any();
   more.reconnects |= loses_connections(one);
   more.graph |= !one.topology.empty();

@@ -100,7 +100,7 @@ struct Bound {
   std::optional<Topology> topology() const {
     if (!scenario.graph.on()) return std::nullopt;
     try {
-      return make_topology(scenario.graph, scenario.service, scenario.workload);
+      return topology_of(scenario);
     } catch (const std::invalid_argument&) {
       return std::nullopt;  // the same error is reported when the scenario is made
     }

@@ -12,6 +12,7 @@
 
 #include "model/base/option_list.h"
 #include "model/run/workload.h"
+#include "model/service/picker.h"
 #include "model/service/service_options.h"
 
 namespace retrystorm {
@@ -91,7 +92,8 @@ enum class DeadlinePropagation {
 
 struct GraphNode {
   std::string name{};
-  ServiceOptions service{};
+  ServiceOptions service{};  // of each host
+  HostSettings hosts{};
   CallPlan calls{};  // of edges, by their number; empty: it calls nobody
   Waiting waiting = Waiting::kHold;
   OwnWork own_work = OwnWork::kBeforeCalls;
@@ -115,6 +117,7 @@ struct GraphEdge {
 struct Topology {
   static constexpr std::size_t kMostNodes = 64;
   static constexpr std::size_t kMostKinds = 16;  // of clients
+  static constexpr std::size_t kMostHosts = 256;
 
   std::vector<GraphNode> nodes{};
   std::vector<GraphEdge> edges{};

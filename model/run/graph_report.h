@@ -28,6 +28,18 @@ struct NodeInterval {
   std::size_t workers = 0;  // at the end of the window
   std::size_t queue = 0;    // requests that wait for a worker, then
 
+  NodeInterval& operator+=(const NodeInterval& other) {
+    for (const auto member :
+         {&NodeInterval::offered, &NodeInterval::admitted, &NodeInterval::refused,
+          &NodeInterval::in_time, &NodeInterval::worked, &NodeInterval::for_nobody,
+          &NodeInterval::busy, &NodeInterval::calling}) {
+      this->*member += other.*member;
+    }
+    workers += other.workers;
+    queue += other.queue;
+    return *this;
+  }
+
   double for_nobody_share() const { return worked > 0 ? for_nobody / worked : 0; }
 };
 

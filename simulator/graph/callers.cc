@@ -6,6 +6,11 @@
 
 namespace retrystorm {
 
+CallerOfHosts& Callers::as_one() {
+  own_bits_ = 32 - std::max(kLeastDoorBits, static_cast<int>(std::bit_width(doors_.size() - 1)));
+  return doors_.size() == 1 ? doors_.front()->caller : *this;
+}
+
 Duration Callers::patience() const {
   Duration longest{0};
   for (const auto& each : doors_) longest = std::max(longest, each->calls.timeout());
@@ -30,23 +35,28 @@ void Callers::close_idle_after(TimePoint now, Duration time) {
   }
 }
 
-void Callers::lose_idle_connections() {
-  for (const auto& each : doors_) each->caller.lose_idle_connections();
+void Callers::keep_connections_to(std::size_t hosts) {
+  for (const auto& each : doors_) each->caller.keep_connections_to(hosts);
 }
 
-std::optional<std::size_t> Callers::idle_connections() const {
+void Callers::lose_idle_connections(std::uint32_t host) {
+  for (const auto& each : doors_) each->caller.lose_idle_connections(host);
+}
+
+std::optional<std::size_t> Callers::idle_connections(std::uint32_t host) const {
   std::optional<std::size_t> sum;
   for (const auto& each : doors_) {
-    if (const auto idle = each->caller.idle_connections()) sum = sum.value_or(0) + *idle;
+    if (const auto idle = each->caller.idle_connections(host)) sum = sum.value_or(0) + *idle;
   }
   return sum;
 }
 
-bool Callers::lose_longest_idle_connection() {
-  Door& door = **std::max_element(doors_.begin(), doors_.end(), [](const auto& a, const auto& b) {
-    return a->caller.idle_connections() < b->caller.idle_connections();
-  });
-  return door.caller.lose_longest_idle_connection();
+bool Callers::lose_longest_idle_connection(std::uint32_t host) {
+  Door& door =
+      **std::max_element(doors_.begin(), doors_.end(), [host](const auto& a, const auto& b) {
+        return a->caller.idle_connections(host) < b->caller.idle_connections(host);
+      });
+  return door.caller.lose_longest_idle_connection(host);
 }
 
 bool Callers::multiplexes() const {
@@ -57,13 +67,13 @@ bool Callers::multiplexes() const {
 std::uint32_t Callers::process_of(const Attempt& attempt) const {
   const Door& door = door_of(attempt);
   return door.first_process +
-         (door.calls.keeps_connections() ? door.caller.process_of(own(attempt)) : 0);
+         (door.calls.processes() > 1 ? door.caller.process_of(own(attempt)) : 0);
 }
 
-void Callers::lose_connections_of(TimePoint now, std::uint32_t process) {
+void Callers::lose_connections_of(TimePoint now, std::uint32_t pool) {
   std::size_t door = doors_.size() - 1;
-  while (doors_[door]->first_process > process) --door;
-  doors_[door]->caller.lose_connections_of(now, process - doors_[door]->first_process);
+  while (first_pool(*doors_[door]) > pool) --door;
+  doors_[door]->caller.lose_connections_of(now, pool - first_pool(*doors_[door]));
 }
 
 bool Callers::want(const Attempt& attempt) const {
@@ -78,7 +88,7 @@ void Callers::Door::note(TimePoint now, const Attempt& attempt) {
                               ? calls.attempt_left(now, attempt)
                               : calls.request_left(now, attempt));
   // An attempt that nobody waits for reaches the service only if it lies there unread.
-  if (!deadlines.are_many() || !callers.server_->has_read_all()) return;
+  if (!deadlines.are_many() || !callers.hosts_->have_read_all()) return;
   deadlines.forget_old(now, [this](const Attempt& each) { return !calls.waits_for(each); });
 }
 

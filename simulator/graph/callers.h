@@ -1,6 +1,8 @@
 // Those who call one service of a graph, and the deadlines of their attempts.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,7 @@
 #include "model/graph/topology.h"
 #include "simulator/caller.h"
 #include "simulator/calls.h"
-#include "simulator/server_node.h"
+#include "simulator/hosts.h"
 
 namespace retrystorm {
 
@@ -83,27 +85,30 @@ class GraphCalls;
 // Stands between a service and its callers. Each caller numbers its attempts by itself, so the service gets them with
 // the caller's number in the upper bits of `Attempt::client`. The first caller's number is 0: its attempts are the same
 // on both sides.
-class Callers final : public Caller {
+class Callers final : public CallerOfHosts {
  public:
   // Everything passed in must outlive the callers. `calls`: what `caller` sends its attempts with. `from`: null for the
   // clients.
-  void add(Caller& caller, Calls& calls, const GraphCalls* from, DeadlinePropagation deadline) {
+  void add(CallerOfHosts& caller, Calls& calls, const GraphCalls* from,
+           DeadlinePropagation deadline) {
     doors_.push_back(
         std::make_unique<Door>(*this, doors_.size(), caller, calls, from, deadline, processes_));
-    processes_ += static_cast<std::uint32_t>(calls.processes_with_pools());
+    processes_ += std::max<std::uint32_t>(static_cast<std::uint32_t>(calls.processes()), 1);
     have_deadlines_ |= deadline != DeadlinePropagation::kNone;
   }
   std::size_t size() const { return doors_.size(); }
-  // Call it when all are added.
-  void call(ServerNode& server) { server_ = &server; }
-
-  // What the service answers to: the only caller, or these.
-  Caller& as_one() { return doors_.size() == 1 ? doors_.front()->caller : *this; }
+  // What the service answers to: the only caller, or these. Call it when all are added.
+  CallerOfHosts& as_one();
+  // From now on attempts go to these, which must answer to `as_one`.
+  void call(Hosts& hosts) {
+    hosts_ = &hosts;
+    target_ = &hosts.target();
+  }
   // Where the caller with this number sends its attempts.
   Target& door(std::size_t number) {
     Door& door = *doors_[number];
     const bool in_between = doors_.size() > 1 || door.deadline != DeadlinePropagation::kNone;
-    return in_between ? static_cast<Target&>(door) : *server_;
+    return in_between ? static_cast<Target&>(door) : *target_;
   }
   // The attempts of all callers that they wait for, and those of these in the service.
   std::size_t in_flight() const;
@@ -134,57 +139,78 @@ class Callers final : public Caller {
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override {
     door_of(attempt).caller.lose_connection(now, own(attempt), why);
   }
-  void lose_idle_connections() override;
-  std::optional<std::size_t> idle_connections() const override;
+  void keep_connections_to(std::size_t hosts) override;
+  bool keeps_connections(const Attempt& attempt) const override {
+    return door_of(attempt).calls.keeps_connections();
+  }
+  void lose_idle_connections(std::uint32_t host) override;
+  std::optional<std::size_t> idle_connections(std::uint32_t host) const override;
   // That of the caller with most idle ones.
-  bool lose_longest_idle_connection() override;
+  bool lose_longest_idle_connection(std::uint32_t host) override;
+  std::size_t processes() const override { return processes_; }
+  std::size_t number_of(const Attempt& attempt) const override {
+    return number_at(attempt, own(attempt).client);
+  }
+  std::size_t number_of_request(const Attempt& attempt) const override {
+    return number_at(attempt, door_of(attempt).calls.number_of_request(own(attempt)));
+  }
+  bool is_first(const Attempt& attempt) const override {
+    return door_of(attempt).calls.is_first(own(attempt));
+  }
+  Duration attempt_left(TimePoint now, const Attempt& attempt) const override {
+    return door_of(attempt).calls.attempt_left(now, own(attempt));
+  }
   // Does any of them? Their processes have numbers of their own here.
   bool multiplexes() const override;
   std::uint32_t process_of(const Attempt& attempt) const override;
-  void lose_connections_of(TimePoint now, std::uint32_t process) override;
+  void lose_connections_of(TimePoint now, std::uint32_t pool) override;
   void expect(const Attempt& attempt) const override {
     door_of(attempt).caller.expect(own(attempt));
   }
 
  private:
-  static constexpr unsigned kOwnBits = 26;  // 64 callers, with 67 million requests under way each
-  static constexpr std::uint32_t kOwn = (1U << kOwnBits) - 1;
-  static_assert(Topology::kMostNodes <= 1U << (32 - kOwnBits));
+  // Up to 64 callers have 67 million requests under way each; of more, each has room for fewer.
+  static constexpr int kLeastDoorBits = 6;
 
   struct Door final : Target {
-    Door(Callers& of, std::size_t number, Caller& from_caller, Calls& their_calls,
+    Door(Callers& of, std::size_t its_number, CallerOfHosts& from_caller, Calls& their_calls,
          const GraphCalls* their_graph_calls, DeadlinePropagation carries,
          std::uint32_t processes_before)
         : callers(of),
-          tag(static_cast<std::uint32_t>(number) << kOwnBits),
+          number(static_cast<std::uint32_t>(its_number)),
           caller(from_caller),
           calls(their_calls),
           from(their_graph_calls),
           deadline(carries),
           first_process(processes_before) {}
 
-    Attempt outside(const Attempt& attempt) const { return {attempt.client | tag, attempt.number}; }
+    Attempt outside(const Attempt& attempt) const {
+      return {attempt.client | number << callers.own_bits_, attempt.number};
+    }
     void note(TimePoint now, const Attempt& attempt);
 
+    std::optional<std::uint32_t> pick(TimePoint now, const Attempt& attempt) override {
+      return callers.target_->pick(now, outside(attempt));
+    }
     void connect(TimePoint now, const Attempt& attempt) override {
       if (deadline != DeadlinePropagation::kNone) note(now, attempt);
-      callers.server_->connect(now, outside(attempt));
+      callers.target_->connect(now, outside(attempt));
     }
     void send(TimePoint now, const Attempt& attempt) override {
       if (deadline != DeadlinePropagation::kNone) note(now, attempt);
-      callers.server_->send(now, outside(attempt));
+      callers.target_->send(now, outside(attempt));
     }
-    void close_idle(TimePoint now) override { callers.server_->close_idle(now); }
-    void reset(TimePoint now, std::uint32_t process) override {
-      callers.server_->reset(now, first_process + process);
+    void close_idle(TimePoint now) override { callers.target_->close_idle(now); }
+    void reset(TimePoint now, std::uint32_t pool) override {
+      callers.target_->reset(now, callers.first_pool(*this) + pool);
     }
     void hang_up(TimePoint now, const Attempt& attempt) override {
-      callers.server_->hang_up(now, outside(attempt));
+      callers.target_->hang_up(now, outside(attempt));
     }
 
     Callers& callers;
-    const std::uint32_t tag;
-    Caller& caller;
+    const std::uint32_t number;
+    CallerOfHosts& caller;
     Calls& calls;
     const GraphCalls* const from;
     const DeadlinePropagation deadline;
@@ -192,13 +218,24 @@ class Callers final : public Caller {
     Deadlines deadlines;
   };
 
-  static Attempt own(const Attempt& attempt) { return {attempt.client & kOwn, attempt.number}; }
-  Door& door_of(const Attempt& attempt) const { return *doors_[attempt.client >> kOwnBits]; }
+  Attempt own(const Attempt& attempt) const {
+    return {attempt.client & ((1U << own_bits_) - 1), attempt.number};
+  }
+  Door& door_of(const Attempt& attempt) const { return *doors_[attempt.client >> own_bits_]; }
+  // A number of the attempt's caller, among those of all.
+  std::size_t number_at(const Attempt& attempt, std::size_t own) const {
+    return own * doors_.size() + door_of(attempt).number;
+  }
+  std::uint32_t first_pool(const Door& door) const {
+    return door.first_process * static_cast<std::uint32_t>(hosts_->size());
+  }
 
   std::vector<std::unique_ptr<Door>> doors_;
   std::uint32_t processes_ = 0;  // of all
   bool have_deadlines_ = false;
-  ServerNode* server_ = nullptr;
+  int own_bits_ = 32 - kLeastDoorBits;
+  Hosts* hosts_ = nullptr;
+  Target* target_ = nullptr;
 };
 
 }  // namespace retrystorm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "model/retry/strategies.h"
@@ -62,67 +63,93 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
   const Topology& topology = scenario.topology;
   const TimePoint end = saturating_add(TimePoint{}, scenario.length);
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
-    services_.push_back(std::make_unique<GraphService>(
-        with_own_numbers(topology, i), clock, some_left_, seed_of(scenario.seed, 10'000 + 2 * i)));
+    Node& node = nodes_.emplace_back();
+    for (std::size_t host = 0; host < topology.nodes[i].hosts.most(); ++host) {
+      node.services.push_back(std::make_unique<GraphService>(
+          with_own_numbers(topology, i), node.callers, clock, some_left_,
+          Hosts::seed_of(seed_of(scenario.seed, 10'000 + 2 * i), host)));
+    }
   }
   const std::size_t kinds = clients_.size();
   for (std::size_t i = 0; i < kinds; ++i) {
     front_callers().add(*clients_[i], *clients_[i], nullptr, topology.edges[i].deadline);
     if (clients_[i]->keeps_connections()) pooled_clients_.push_back(clients_[i]);
   }
-  std::vector<std::vector<GraphCalls*>> calls(topology.nodes.size());
   std::vector<const GraphEdge*> first(topology.nodes.size());
   std::vector<std::size_t> doors;
+  std::map<const GraphService*, std::vector<GraphCalls*>> calls_of;
   for (std::size_t i = kinds; i < topology.edges.size(); ++i) {
     const GraphEdge& edge = topology.edges[i];
     const GraphNode& from = topology.nodes[edge.from];
-    calls_.push_back(std::make_unique<GraphCalls>(
-        from.retry_scope == RetryScope::kAll ? once(edge) : edge,
-        seed_of(scenario.seed, 2 * (i - kinds + 1)), end, *services_[edge.from]));
-    GraphCalls& each = *calls_.back();
-    if (each.calls().keeps_connections()) pooled_.push_back(&each);
-    Callers& callers = services_[edge.to]->callers();
-    doors.push_back(callers.size());
-    callers.add(each, each.calls(), &each, edge.deadline);
-    if (calls[edge.from].empty()) first[edge.from] = &edge;
-    calls[edge.from].push_back(&each);
+    if (first[edge.from] == nullptr) first[edge.from] = &edge;
+    Callers& callers = nodes_[edge.to].callers;
+    for (std::size_t host = 0; host < from.hosts.most(); ++host) {
+      GraphService& caller = *nodes_[edge.from].services[host];
+      calls_.push_back(std::make_unique<GraphCalls>(
+          from.retry_scope == RetryScope::kAll ? once(edge) : edge,
+          Hosts::seed_of(seed_of(scenario.seed, 2 * (i - kinds + 1)), host), end, caller));
+      edge_of_.push_back(i);
+      GraphCalls& each = *calls_.back();
+      if (each.calls().keeps_connections()) pooled_.push_back(&each);
+      doors.push_back(callers.size());
+      callers.add(each, each.calls(), &each, edge.deadline);
+      calls_of[&caller].push_back(&each);
+    }
   }
   for (std::size_t i = 1; i < topology.nodes.size(); ++i) {
-    Callers& callers = services_[i]->callers();
-    servers_.push_back(std::make_unique<ServerNode>(
-        topology.nodes[i].service, seed_of(scenario.seed, 2 * i + 1), scenario.syn_linear_timeouts,
-        callers.patience(), callers.as_one()));
-    services_[i]->serve(*servers_.back());
+    Callers& callers = nodes_[i].callers;
+    CallerOfHosts& all = callers.as_one();
+    behind_.push_back(std::make_unique<Hosts>(
+        topology.nodes[i].hosts, topology.nodes[i].service, seed_of(scenario.seed, 2 * i + 1),
+        scenario.syn_linear_timeouts, callers.patience(), all, all, nullptr));
+    serve(nodes_[i], *behind_.back());
   }
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    calls_[i]->send_to(services_[topology.edges[i + kinds].to]->callers().door(doors[i]));
+    calls_[i]->send_to(nodes_[topology.edges[edge_of_[i]].to].callers.door(doors[i]));
   }
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
-    if (calls[i].empty()) continue;
-    services_[i]->call(std::move(calls[i]), *first[i], seed_of(scenario.seed, 10'001 + 2 * i), end);
-    if (services_[i]->repeats()) repeating_.push_back(services_[i].get());
+    if (first[i] == nullptr) continue;
+    const auto& services = nodes_[i].services;
+    for (std::size_t host = 0; host < services.size(); ++host) {
+      GraphService& each = *services[host];
+      each.call(std::move(calls_of[&each]), *first[i],
+                Hosts::seed_of(seed_of(scenario.seed, 10'001 + 2 * i), host), end);
+      if (each.repeats()) repeating_.push_back(&each);
+    }
   }
   counted_.resize(topology.edges.size());
   under_way_.resize(topology.edges.size());
 }
 
-void Graph::serve(ServerNode& front) {
-  services_.front()->serve(front);
-  for (std::size_t i = 0; i < services_.size(); ++i) {
-    services_[i]->callers().close_idle_after(TimePoint{}, topology_.nodes[i].service.server_idle);
+void Graph::serve(Node& node, Hosts& hosts) {
+  node.hosts = &hosts;
+  node.callers.call(hosts);
+  for (std::uint32_t host = 0; host < node.services.size(); ++host) {
+    node.services[host]->serve(hosts, host);
   }
 }
 
-void Graph::freeze(TimePoint now, std::size_t node) {
-  server(node).freeze();
-  services_[node]->callers().close_idle_after(now, Duration::max());
+void Graph::serve(Hosts& front) {
+  serve(nodes_.front(), front);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].callers.close_idle_after(TimePoint{}, topology_.nodes[i].service.server_idle);
+  }
+}
+
+void Graph::frozen(TimePoint now, std::size_t node) {
+  nodes_[node].callers.close_idle_after(now, Duration::max());
 }
 
 void Graph::wake(TimePoint now, std::size_t node) {
-  server(node).wake(now);
-  services_[node]->read_answers(now);
+  auto& [callers, hosts, services] = nodes_[node];
+  for (std::uint32_t host = 0; host < services.size(); ++host) {
+    if (hosts->server(host).awake()) continue;
+    hosts->server(host).wake(now);
+    services[host]->read_answers(now);
+    hosts->changed(now, host);
+  }
   // It looks at requests that have arrived before it looks at its timers.
-  services_[node]->callers().close_idle_after(now, topology_.nodes[node].service.server_idle);
+  callers.close_idle_after(now, topology_.nodes[node].service.server_idle);
 }
 
 TimePoint Graph::next_pool_event() const {
@@ -143,7 +170,7 @@ void Graph::take_pool_event(TimePoint now) {
 
 TimePoint Graph::next_event() {
   TimePoint next = sample_at_;
-  for (const auto& each : servers_) {
+  for (const auto& each : behind_) {
     next = earlier(next, earlier(each->next_event(), each->next_repeat()));
   }
   for (const auto& each : calls_) {
@@ -160,13 +187,13 @@ TimePoint Graph::next_repetition() {
 
 // As in a run with one service: at the same moment answers come before timeouts, and these before new attempts.
 void Graph::take_event(TimePoint now) {
-  for (const auto& each : servers_) {
+  for (const auto& each : behind_) {
     if (each->next_event() <= now) return each->take(now);
   }
   for (const auto& each : calls_) {
     if (each->next_timeout() <= now) return each->time_out(now);
   }
-  for (const auto& each : servers_) {
+  for (const auto& each : behind_) {
     if (each->next_repeat() <= now) return each->repeat_syn(now);
   }
   for (const auto& each : calls_) {
@@ -175,9 +202,11 @@ void Graph::take_event(TimePoint now) {
   for (GraphService* each : repeating_) {
     if (each->next_wait() <= now) return each->end_wait(now);
   }
-  for (const auto& each : services_) each->sample();
+  for (const Node& node : nodes_) {
+    for (const auto& each : node.services) each->sample();
+  }
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    under_way_[i + clients_.size()] += calls_[i]->under_way();
+    under_way_[edge_of_[i]] += calls_[i]->under_way();
   }
   ++samples_;
   sample_at_ = saturating_add(sample_at_, scale(kSample, sampling_.uniform(0, 2)));
@@ -185,23 +214,32 @@ void Graph::take_event(TimePoint now) {
 
 std::vector<AttemptPlaces> Graph::places() const {
   std::vector<AttemptPlaces> places;
-  for (const auto& each : services_) {
-    places.push_back(
-        each->server().places(each->callers().in_flight(), each->callers().in_service()));
+  for (const Node& each : nodes_) {
+    places.push_back(each.hosts->places(each.callers.in_flight(), each.callers.in_service()));
   }
   return places;
+}
+
+Counts Graph::counts_of(std::size_t edge) const {
+  if (edge < clients_.size()) return clients_[edge]->counts();
+  Counts sum;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (edge_of_[i] == edge) sum += calls_[i]->calls().counts();
+  }
+  return sum;
 }
 
 std::optional<GraphInterval> Graph::take_interval(TimePoint now) {
   if (now < window_end_) return std::nullopt;
   window_end_ = saturating_add(window_end_, GraphWatch::kWindow);
   GraphInterval interval{.t = now - TimePoint{}, .window = GraphWatch::kWindow};
-  for (const auto& each : services_) {
-    interval.nodes.push_back(each->take_interval(interval.window));
+  for (const Node& node : nodes_) {
+    NodeInterval& sum = interval.nodes.emplace_back();
+    for (const auto& each : node.services) sum += each->take_interval(interval.window);
   }
   const auto samples = static_cast<double>(std::max<std::size_t>(std::exchange(samples_, 0), 1));
   for (std::size_t i = 0; i < counted_.size(); ++i) {
-    const Counts& counts = calls_of(i).counts();
+    const Counts counts = counts_of(i);
     const Counts before = std::exchange(counted_[i], counts);
     interval.edges.push_back(
         {.calls = rates(counts - before, interval.window),
@@ -212,7 +250,11 @@ std::optional<GraphInterval> Graph::take_interval(TimePoint now) {
   for (EdgeInterval& each : interval.edges) {
     if (requests > 0) each.amplification = each.calls.attempts / requests;
   }
-  watch_.take(interval, [this](std::size_t node) { return server(node).dead_in_queue(); });
+  watch_.take(interval, [this](std::size_t node) {
+    std::size_t dead = 0;
+    for (const auto& each : nodes_[node].services) dead += each->server().dead_in_queue();
+    return dead;
+  });
   return interval;
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,8 +15,8 @@
 #include "simulator/event_loop.h"
 #include "simulator/graph/graph_calls.h"
 #include "simulator/graph/graph_service.h"
+#include "simulator/hosts.h"
 #include "simulator/scenario.h"
-#include "simulator/server_node.h"
 
 namespace retrystorm {
 
@@ -30,12 +31,14 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Those who call the first service. Pass that to `serve` before the run.
-  Callers& front_callers() { return services_.front()->callers(); }
-  void serve(ServerNode& front);
-  ServerNode& server(std::size_t node) { return services_[node]->server(); }
-  void freeze(TimePoint now, std::size_t node);
-  // Wakes the service.
+  // Those who call the first service. Pass the hosts of that to `serve` before the run.
+  Callers& front_callers() { return nodes_.front().callers; }
+  void serve(Hosts& front);
+  Hosts& hosts(std::size_t node) { return *nodes_[node].hosts; }
+  const Hosts& hosts(std::size_t node) const { return *nodes_[node].hosts; }
+  // The service's hosts have been frozen.
+  void frozen(TimePoint now, std::size_t node);
+  // Wakes them.
   void wake(TimePoint now, std::size_t node);
   void outage_begins(TimePoint now) { watch_.outage_begins(now - TimePoint{}); }
   void outage_ends(TimePoint now) { watch_.outage_ends(now - TimePoint{}); }
@@ -67,24 +70,30 @@ class Graph {
   // together, in step with equal pauses.
   static constexpr Duration kSample = std::chrono::milliseconds(100);
 
-  // The calls of an edge.
-  const Calls& calls_of(std::size_t edge) const {
-    return edge < clients_.size() ? *clients_[edge] : calls_[edge - clients_.size()]->calls();
-  }
+  // A service: each of its hosts calls others by itself.
+  struct Node {
+    Callers callers{};
+    Hosts* hosts = nullptr;
+    std::vector<std::unique_ptr<GraphService>> services{};  // one for each host
+  };
+
+  void serve(Node& node, Hosts& hosts);
+  Counts counts_of(std::size_t edge) const;
 
   const Topology& topology_;
   // Has somebody stopped waiting for an attempt, or may he do so without a word to the callee, as for a hedge? Until
   // then all work is for somebody, and no service has to find that out.
   bool some_left_;
   const std::vector<Calls*> clients_;
-  std::vector<std::unique_ptr<GraphService>> services_;
-  std::vector<GraphService*> repeating_;              // those that retry all their calls together
-  std::vector<std::unique_ptr<GraphCalls>> calls_;    // but those of the clients
-  std::vector<GraphCalls*> pooled_;                   // of these, those that keep connections
-  std::vector<Calls*> pooled_clients_;                // likewise
-  std::vector<std::unique_ptr<ServerNode>> servers_;  // but the first one
-  std::vector<Counts> counted_;                       // of each edge, until the last window
-  std::vector<std::size_t> under_way_;                // of each edge: a sum of the window's samples
+  std::deque<Node> nodes_;
+  std::vector<GraphService*> repeating_;            // those that retry all their calls together
+  std::vector<std::unique_ptr<GraphCalls>> calls_;  // but those of the clients; by edge
+  std::vector<std::size_t> edge_of_;                // of each of these
+  std::vector<GraphCalls*> pooled_;                 // of these, those that keep connections
+  std::vector<Calls*> pooled_clients_;              // likewise
+  std::vector<std::unique_ptr<Hosts>> behind_;      // the hosts of all services but the first one
+  std::vector<Counts> counted_;                     // of each edge, until the last window
+  std::vector<std::size_t> under_way_;              // of each edge: a sum of the window's samples
   std::size_t samples_ = 0;
   ClientRandom sampling_;
   TimePoint sample_at_ = TimePoint{} + kSample;

@@ -28,7 +28,7 @@ struct Purpose {
 
 // Each call has a slot. While the calling service is frozen, answers wait in its sockets, and its timeouts and retries
 // wait too.
-class GraphCalls final : public Caller, public CallOwner {
+class GraphCalls final : public CallerOfHosts, public CallOwner {
  public:
   using Slot = Calls::Slot;
 
@@ -70,9 +70,24 @@ class GraphCalls final : public Caller, public CallOwner {
   void let_in(TimePoint now, const Attempt& attempt) override { calls_.let_in(now, attempt); }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
-  void lose_idle_connections() override { calls_.lose_idle_connections(); }
-  std::optional<std::size_t> idle_connections() const override { return calls_.idle_connections(); }
-  bool lose_longest_idle_connection() override { return calls_.lose_longest_idle_connection(); }
+  void keep_connections_to(std::size_t hosts) override { calls_.keep_connections_to(hosts); }
+  bool keeps_connections(const Attempt&) const override { return calls_.keeps_connections(); }
+  void lose_idle_connections(std::uint32_t host) override { calls_.lose_idle_connections(host); }
+  std::optional<std::size_t> idle_connections(std::uint32_t host) const override {
+    return calls_.idle_connections(host);
+  }
+  bool lose_longest_idle_connection(std::uint32_t host) override {
+    return calls_.lose_longest_idle_connection(host);
+  }
+  std::size_t processes() const override { return calls_.processes(); }
+  std::size_t number_of(const Attempt& attempt) const override { return attempt.client; }
+  std::size_t number_of_request(const Attempt& attempt) const override {
+    return calls_.number_of_request(attempt);
+  }
+  bool is_first(const Attempt& attempt) const override { return calls_.is_first(attempt); }
+  Duration attempt_left(TimePoint now, const Attempt& attempt) const override {
+    return calls_.attempt_left(now, attempt);
+  }
   bool multiplexes() const override { return calls_.multiplexes(); }
   std::uint32_t process_of(const Attempt& attempt) const override {
     return calls_.process_of(attempt);

@@ -13,26 +13,30 @@ std::uint64_t key(const Attempt& attempt) {
 
 }  // namespace
 
-GraphService::GraphService(GraphNode node, const EventLoop& clock, bool& some_left,
-                           std::uint64_t seed)
+GraphService::GraphService(GraphNode node, Callers& callers, const EventLoop& clock,
+                           bool& some_left, std::uint64_t seed)
     : node_(std::move(node)),
       may_let_go_(std::any_of(node_.calls.begin(), node_.calls.end(),
                               [](const auto& group) { return group.size() > 1; })),
       clock_(clock),
       some_left_(some_left),
-      random_(seed, 0) {}
+      random_(seed, 0),
+      callers_(callers) {}
 
 double GraphService::first_share() const {
   if (node_.calls.empty() || node_.own_work == OwnWork::kBeforeCalls) return 1;
   return node_.own_work == OwnWork::kSplit ? 0.5 : 0;
 }
 
-void GraphService::serve(ServerNode& server) {
-  server_ = &server;
-  callers_.call(server);
-  server.call(*this, holds(), first_share());
+void GraphService::serve(Hosts& hosts, std::uint32_t host) {
+  hosts_ = &hosts;
+  host_ = host;
+  server_ = &hosts.server(host);
+  server_->call(*this, holds(), first_share());
   if (!callers_.have_deadlines()) return;
-  server.drop_if([this](const Attempt& attempt) { return has_deadline_passed(attempt); });
+  server_->drop_if([this](const Attempt& attempt) {
+    return !attempt.is_probe() && has_deadline_passed(attempt);
+  });
 }
 
 void GraphService::call(std::vector<GraphCalls*> calls, const GraphEdge& whole, std::uint64_t seed,
@@ -105,9 +109,11 @@ void GraphService::work_done(TimePoint now, const Taken& taken) {
       return finish(now, index);
     }
   }
+  // A probe asks whether this host works, and not those that it calls.
+  if (taken.item.is_probe()) return finish(now, taken);
   ++totals_.worked;
   if (some_left_ && !callers_.want(taken.item)) ++totals_.for_nobody;
-  if (node_.calls.empty() || taken.answer.failed) return server_->finish(now, taken);
+  if (node_.calls.empty() || taken.answer.failed) return finish(now, taken);
   const Index index = new_request(taken);
   ++calling_now_;
   if (!whole_) return begin_calls(now, index);
@@ -225,7 +231,8 @@ void GraphService::end_calls(TimePoint now, Index index, bool failed) {
     request.resumed = true;
     const Taken taken = request.taken;
     resumed_.emplace(key(taken.item), index);
-    return server_->resume(now, taken);
+    server_->resume(now, taken);
+    return hosts_->changed(now, host_);
   }
   finish(now, index);
 }
@@ -233,7 +240,19 @@ void GraphService::end_calls(TimePoint now, Index index, bool failed) {
 void GraphService::finish(TimePoint now, Index index) {
   const Taken taken = requests_[index].taken;
   free_request(index);
+  finish(now, taken);
+}
+
+void GraphService::finish(TimePoint now, const Taken& taken) {
   server_->finish(now, taken);
+  hosts_->changed(now, host_);
+}
+
+void GraphService::handed_back(const Attempt& attempt) {
+  const auto found = resumed_.find(key(attempt));
+  if (found == resumed_.end()) return;
+  free_request(found->second);
+  resumed_.erase(found);
 }
 
 std::vector<Callees::Taken> GraphService::lose_all(TimePoint now) {

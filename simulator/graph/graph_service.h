@@ -1,4 +1,4 @@
-// One service of a graph: its own work, and what it calls for each request.
+// One host of a service of a graph: its own work, and what it calls for each request.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +23,16 @@ namespace retrystorm {
 // that its caller has gone, unless deadlines are carried along.
 class GraphService final : public Callees, private Target, private CallOwner {
  public:
-  // `clock`: of the run. `some_left`: of its graph, see `Graph`. Both must outlive the service.
-  GraphService(GraphNode node, const EventLoop& clock, bool& some_left, std::uint64_t seed);
+  // `callers`: those of all hosts of the service. `clock`: of the run. `some_left`: of its graph, see `Graph`. All must
+  // outlive this.
+  GraphService(GraphNode node, Callers& callers, const EventLoop& clock, bool& some_left,
+               std::uint64_t seed);
 
   GraphService(const GraphService&) = delete;
   GraphService& operator=(const GraphService&) = delete;
 
-  // Those who call it. Add all before `serve`.
-  Callers& callers() { return callers_; }
-  const Callers& callers() const { return callers_; }
-  // From now on `server` does its work. It must answer to `callers().as_one()`, and outlive the service.
-  void serve(ServerNode& server);
+  // From now on the server of this host does its work. `hosts` must outlive the service.
+  void serve(Hosts& hosts, std::uint32_t host);
   // Its calls, by the numbers that `node.calls` has for them. If it repeats all of them, `whole` has the retries. `end`:
   // when the run ends.
   void call(std::vector<GraphCalls*> calls, const GraphEdge& whole, std::uint64_t seed,
@@ -69,6 +68,7 @@ class GraphService final : public Callees, private Target, private CallOwner {
   bool looks_at_callers() const override { return some_left_ || node_.calls.empty(); }
   // Of its callers, and of `whole_`.
   void hang_up(TimePoint, const Attempt&) override { some_left_ = true; }
+  void handed_back(const Attempt& attempt) override;
   std::vector<Taken> lose_all(TimePoint now) override;
 
   // Adds the state to the means of the window.
@@ -125,6 +125,7 @@ class GraphService final : public Callees, private Target, private CallOwner {
   void calls_over(TimePoint now, Index index, bool failed);
   void end_calls(TimePoint now, Index index, bool failed);
   void finish(TimePoint now, Index index);
+  void finish(TimePoint now, const Taken& taken);
   void free_request(Index index);
 
   // Of `whole_`: it has no server but this service.
@@ -138,7 +139,9 @@ class GraphService final : public Callees, private Target, private CallOwner {
   const EventLoop& clock_;
   bool& some_left_;
   ClientRandom random_;
-  Callers callers_;
+  Callers& callers_;
+  Hosts* hosts_ = nullptr;
+  std::uint32_t host_ = 0;
   ServerNode* server_ = nullptr;
   std::vector<GraphCalls*> calls_;
   std::unique_ptr<Calls> whole_;  // null unless all calls are repeated; its slots are requests

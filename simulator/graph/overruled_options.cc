@@ -114,12 +114,12 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& asked,
   }
 }
 
-void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
+void find_unused(UnusedOptions& unused, const GraphNode& asked,
                  const std::vector<std::string>& named, const TopologyFile& file) {
   const std::vector<std::string> services = file.services();
   const std::set<std::string> set_in_all = file.set_in_all_services();
   if (set_in_all.empty()) return;
-  GraphNode given{.service = asked, .waiting = waiting}, usual;
+  GraphNode given = asked, usual;
   NamedPlan calls;
   OptionList list, defaults;
   declare_node_options(list, given, calls);

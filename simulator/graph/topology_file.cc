@@ -110,6 +110,7 @@ NamedNode read_node(const TopologySection& section, const GraphNode& usual) {
   for (const auto& group : named.calls) most = std::max(most, group.size());
   check_at(section.line, [&] {
     check(named.node.service);
+    check(named.node.hosts);
     if (named.node.on_failure.kind == OnFailure::Kind::kNeed && named.node.on_failure.need > most) {
       throw std::invalid_argument("on-failure: " + std::to_string(named.node.on_failure.need) +
                                   " calls cannot succeed, at most " + std::to_string(most) +
@@ -117,6 +118,7 @@ NamedNode read_node(const TopologySection& section, const GraphNode& usual) {
     }
   });
   refuse_unused(unused_of_part(named.node.service), section);
+  refuse_unused(unused_of_part(named.node.hosts), section);
   return named;
 }
 

@@ -11,19 +11,26 @@ namespace retrystorm {
 namespace {
 
 constexpr std::size_t kMostWorkers = 1'000'000'000;
-constexpr std::string_view kForm = "NAME WORKERSxTIME is expected, such as db 8x40ms";
+constexpr std::string_view kForm =
+    "NAME WORKERSxTIME or NAME HOSTS*WORKERSxTIME is expected, such as db 8x40ms";
 
 ChainedService parse_service(std::string_view text) {
   if (text.empty()) throw std::invalid_argument("there is none: " + std::string(kForm));
   const std::size_t space = std::min(text.find_first_of(" \t"), text.size());
   ChainedService service{.name = std::string(text.substr(0, space))};
   check_service_name(service.name);
-  const std::string_view what = trimmed(text.substr(space));
+  std::string_view what = trimmed(text.substr(space));
+  const std::size_t star = what.find('*');
+  const std::string_view hosts = what.substr(0, star == what.npos ? 0 : star);
+  if (star != what.npos) what.remove_prefix(star + 1);
   const std::size_t times = what.find('x');
   if (what.empty() || times == what.npos) {
     throw std::invalid_argument(in_quotes(text) + ": " + std::string(kForm));
   }
   try {
+    if (star != std::string_view::npos) {
+      service.replicas = parse_count(hosts, 1, Topology::kMostHosts);
+    }
     service.workers = parse_count(what.substr(0, times), 1, kMostWorkers);
     service.service_time = ServiceTime::parse(what.substr(times + 1));
   } catch (const std::invalid_argument& error) {
@@ -70,6 +77,10 @@ Topology topology_of(const std::vector<ChainedService>& chain, const GraphNode& 
     node.name = each.name;
     node.service.workers.workers = each.workers;
     node.service.workers.service_time = each.service_time;
+    if (each.replicas) {
+      node.hosts.replicas = *each.replicas;
+      node.hosts.life.scaling = {};
+    }
     if (number == 0) continue;
     topology.nodes[number - 1].calls = {{PlannedCall{.to = topology.edges.size()}}};
     GraphEdge& call = topology.edges.emplace_back(edge);
@@ -125,7 +136,8 @@ std::string print_chain(const std::vector<ChainedService>& services) {
     if (!text.empty()) {
       text += " >" + (each.timeout ? format_duration(*each.timeout) : std::string()) + ' ';
     }
-    text += each.name + ' ' + std::to_string(each.workers) + 'x' + each.service_time.text();
+    text += each.name + ' ' + (each.replicas ? std::to_string(*each.replicas) + '*' : "") +
+            std::to_string(each.workers) + 'x' + each.service_time.text();
   }
   return text;
 }
@@ -134,8 +146,8 @@ void declare_options(OptionList& options, GraphOptions& graph) {
   options.group("Services behind services");
   options.text(
       "chain",
-      "services that call one another: 'api 32x5ms > orders 16x20ms >250ms db 8x40ms' (workers x service "
-      "time of each, and after the arrow the timeout of the calls, otherwise --timeout); the clients call the "
+      "services that call one another: 'api 32x5ms > orders 16x20ms >250ms db 3*8x40ms' (hosts if several, workers x "
+      "service time of each, and after the arrow the timeout of the calls, otherwise --timeout); the clients call the "
       "first one; each caller uses the strategy",
       [&graph](std::string_view text) { graph.chain = parse_chain(text); },
       [&graph] { return print_chain(graph.chain); });
@@ -183,6 +195,9 @@ void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls
   declare_options(service, node.service, Engine::kSimulated);
   // Its capacity is its workers.
   options.add_all(service, [](const Option& each) { return each.name != "service"; });
+  OptionList hosts;
+  declare_options(hosts, node.hosts);
+  options.add_all(hosts, [](const Option& each) { return each.name != "outage-replicas"; });
   options.text(
       "calls", "the services that it calls for each request: 'cart, price & stock?, db*2'",
       [&calls](std::string_view text) { calls = parse_calls(text); }, [] { return ""; });
@@ -190,7 +205,7 @@ void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls
 }
 
 void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service,
-                 const std::vector<std::string>& named) {
+                 const HostSettings& hosts, const std::vector<std::string>& named) {
   if (!graph.on()) return;
   const ServiceOptions defaults;
   const std::string which = graph.chain.empty() ? "--topology" : "--chain";
@@ -202,10 +217,15 @@ void find_unused(UnusedOptions& unused, const GraphOptions& graph, const Service
   };
   said_by_graph("service", service.capacity != defaults.capacity);
   if (graph.chain.empty()) {
-    return find_unused(unused, service, graph.waiting, named, graph.topology);
+    return find_unused(unused, {.service = service, .hosts = hosts, .waiting = graph.waiting},
+                       named, graph.topology);
   }
   said_by_graph("workers", service.workers.workers != defaults.workers.workers);
   said_by_graph("service-time", service.workers.service_time != defaults.workers.service_time);
+  if (std::all_of(graph.chain.begin(), graph.chain.end(),
+                  [](const ChainedService& each) { return each.replicas.has_value(); })) {
+    said_by_graph("replicas", hosts.replicas != HostSettings().replicas);
+  }
 }
 
 void find_unused_retries(UnusedOptions& unused, const GraphOptions& graph,
@@ -222,7 +242,8 @@ std::set<std::string> set_by_services(const GraphOptions& graph) {
 }
 
 void check(const GraphOptions& graph, const WorkloadOptions& workload,
-           const ServiceOptions& service, const std::optional<Disturbance>& outage) {
+           const ServiceOptions& service, const HostSettings& hosts,
+           const std::optional<Disturbance>& outage) {
   if (!graph.on()) return;
   const std::string which = graph.chain.empty() ? "--topology: " : "--chain: ";
   const auto refuse = [&which](const std::string& why) {
@@ -231,10 +252,17 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
   if (!graph.chain.empty() && !graph.topology.empty()) {
     refuse("the services are given already, by --topology: one of the two");
   }
-  const Topology topology = make_topology(graph, service, workload);
+  const Topology topology = make_topology(graph, service, hosts, workload);
   find_node(topology, graph.outage_of, "--outage-of");
   check_retry_at(graph.retry_at, topology);
+  std::size_t all_hosts = 0;
   for (const GraphNode& each : topology.nodes) {
+    check(each.hosts);
+    all_hosts += each.hosts.most();
+    if (all_hosts > Topology::kMostHosts) {
+      refuse("at most " + std::to_string(Topology::kMostHosts) +
+             " hosts are possible, of all services");
+    }
     if (each.service.abandoned == Abandoned::kCancel) {
       refuse(
           "--abandoned=cancel: a request that is cancelled would leave its calls under way: take --abandoned=skip, and "
@@ -266,9 +294,10 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
 }
 
 Topology make_topology(const GraphOptions& graph, const ServiceOptions& service,
-                       const WorkloadOptions& clients) {
-  GraphNode node{.service = service, .waiting = graph.waiting};
+                       const HostSettings& hosts, const WorkloadOptions& clients) {
+  GraphNode node{.service = service, .hosts = hosts, .waiting = graph.waiting};
   node.service.capacity = Capacity::kWorkers;
+  node.hosts.outage_replicas = HostSettings::kAll;
   const GraphEdge front{.caller = clients, .deadline = graph.deadline};
   // Requests of a service come when it has done its own work, and all belong to one process.
   GraphEdge edge = front;

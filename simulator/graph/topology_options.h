@@ -22,7 +22,8 @@ namespace retrystorm {
 // A service of a chain. Each calls the next one, and answers when it has the answer.
 struct ChainedService {
   std::string name{};
-  std::size_t workers = 1;
+  std::size_t workers = 1;  // of each host
+  std::optional<std::size_t> replicas{};
   ServiceTime service_time = ServiceTime::fixed(Duration::zero());
   // Of the attempts that call it; empty: that of the clients. Not of the first service.
   std::optional<Duration> timeout{};
@@ -41,8 +42,8 @@ struct GraphOptions {
   bool on() const { return !chain.empty() || !topology.empty(); }
 };
 
-// Parses "api 32x5ms > orders 16x20ms >250ms db 8x40ms": workers and service time of each, and after the arrow the
-// timeout of the calls if it is not that of the clients. Throws std::invalid_argument with a readable
+// Parses "api 32x5ms > orders 16x20ms >250ms db 3*8x40ms": hosts, workers of each and service time of each service, and
+// after the arrow the timeout of the calls if it is not that of the clients. Throws std::invalid_argument with a readable
 // message.
 std::vector<ChainedService> parse_chain(std::string_view text);
 
@@ -57,7 +58,7 @@ void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls
 // Adds the options of the command line that have no effect on the services of the graph, which have their own.
 // `named`, here and below: the options that somebody typed, even with their usual value.
 void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service,
-                 const std::vector<std::string>& named);
+                 const HostSettings& hosts, const std::vector<std::string>& named);
 
 // Adds the options of retries and hedges of `clients` that no caller takes, because of --retry-at.
 void find_unused_retries(UnusedOptions& unused, const GraphOptions& graph,
@@ -69,12 +70,13 @@ std::set<std::string> set_by_services(const GraphOptions& graph);
 
 // Throws std::invalid_argument with a readable message if these cannot go together.
 void check(const GraphOptions& graph, const WorkloadOptions& workload,
-           const ServiceOptions& service, const std::optional<Disturbance>& outage);
+           const ServiceOptions& service, const HostSettings& hosts,
+           const std::optional<Disturbance>& outage);
 
-// The services and their calls. Each has the options of `service`, and those that call the strategy of `clients`,
-// where the graph does not say otherwise. Nothing is scaled.
+// The services and their calls. Each has the options of `service` and `hosts`, and those that call the strategy of
+// `clients`, where the graph does not say otherwise. Nothing is scaled. Any outage hits all hosts.
 Topology make_topology(const GraphOptions& graph, const ServiceOptions& service,
-                       const WorkloadOptions& clients);
+                       const HostSettings& hosts, const WorkloadOptions& clients);
 
 // The number of the service with this name; the last one if it is empty. Throws std::invalid_argument
 // with a readable message, which begins with `option`, if there is none.
@@ -105,7 +107,7 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& asked,
                  const std::function<bool(const GraphEdge& edge)>& retries);
 
 // Adds the options of services, those of the command line, that each service of the file sets itself.
-void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
+void find_unused(UnusedOptions& unused, const GraphNode& asked,
                  const std::vector<std::string>& named, const TopologyFile& file);
 
 }  // namespace retrystorm

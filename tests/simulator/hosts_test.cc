@@ -371,5 +371,110 @@ TEST(Hosts, RefuseWhatCannotBe) {
               HasSubstr("balance has no effect without --replicas"));
 }
 
+// A service of a chain has hosts as one alone has: the first of all draws the same numbers.
+TEST(HostsOfAChain, OfOneServiceAreThoseOfAServiceAlone) {
+  const std::string both =
+      "arrivals = open\nrate = 500\nstrategy = fixed\nmax-attempts = 3\nbalance = least\neject = 3:5s:0.5\n"
+      "outage = freeze\noutage-replicas = 1\noutage-at = 10s\noutage-for = 10s\nobserve = 20s\n";
+  const Summary alone = hosts_run(kHosts + both);
+  const Summary chain = hosts_run("chain = db 3*15x50ms\n" + both);
+  const auto counted = [](const Counts& counts) {
+    return std::vector{counts.requests, counts.attempts, counts.ok, counts.errors,
+                       counts.timed_out};
+  };
+  EXPECT_EQ(counted(chain.counts), counted(alone.counts));
+  EXPECT_EQ(chain.hosts->share_of_hit(), alone.hosts->share_of_hit());
+  EXPECT_EQ(chain.hosts->hosts[0].ejections, alone.hosts->hosts[0].ejections);
+}
+
+const std::string kChain =
+    "chain = api 2*20x5ms > db 3*15x50ms\narrivals = open\nrate = 300\nstrategy = none\ntimeout = 1s\n"
+    "outage-at = 10s\noutage-for = 20s\nobserve = 0s\n";
+
+// One of three hosts behind answers errors at once. In turn a third of the calls fail, and where those who call try
+// another host none.
+TEST(HostsOfAChain, RetriesOfCallsGoToAnotherHost) {
+  const std::string outage = "outage = errors:1\noutage-replicas = 1\n";
+  const Summary none = hosts_run(kChain + outage);
+  EXPECT_NEAR(*(*none.phases)[1].success_share(), 2. / 3, 0.005);
+  EXPECT_NEAR(*none.hosts->share_of_hit(), 1. / 3, 0.005);
+  const Summary other = hosts_run(
+      kChain + outage + "strategy = fixed\nmax-attempts = 2\nretry-at = api\nretry-host = other\n");
+  EXPECT_EQ(other.counts.gave_up(), 0);
+}
+
+// A host that calls is a process: its picker needs five failures of its own.
+TEST(HostsOfAChain, EachThatCallsFindsOutByItself) {
+  const std::string outage =
+      "outage = errors:1\noutage-replicas = 1\neject = 5:30s:0.34\nrate = 30\nchain = api 2*20x5ms > db 3*15x1ms\n";
+  EXPECT_EQ(hosts_run(kChain + outage).counts.errors, 5);
+  const Summary clients = hosts_run(kChain + outage + "picker = client\n");
+  EXPECT_EQ(clients.counts.errors, 2 * 5);
+  EXPECT_EQ(clients.hosts->hosts[0].ejections, 2);
+}
+
+// Three hosts of 300/s, one of which hangs, do 600/s: with more, queues grow and all comes too late.
+TEST(HostsOfAChain, SurvivorsFallIfTheirShareIsTooLarge) {
+  const std::string outage =
+      "outage = freeze\noutage-replicas = 1\noutage-for = 120s\neject = 1:1h:0.34\nbalance = least\n";
+  for (const auto& [rate, holds] : {std::pair{"560", true}, std::pair{"640", false}}) {
+    const Summary summary = hosts_run(kChain + outage + "rate = " + rate + "\n");
+    const auto during = (*summary.phases)[1];
+    const double ok = rates(during.counts, during.length).ok;
+    if (holds) {
+      EXPECT_NEAR(ok, 560, 15);
+    } else {
+      EXPECT_LT(ok, 320);
+    }
+  }
+}
+
+// A restart of one host that calls loses what that one has under way, and nothing of the other: each has 300 / 2 x 55 ms.
+TEST(HostsOfAChain, ARestartLosesTheCallsOfOneHost) {
+  double lost = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Summary summary =
+        hosts_run(kChain + "outage-for = 0s\nat = 10s api restart host 1\nobserve = 5s\n", seed);
+    lost += static_cast<double>(summary.counts.errors) / 50;
+  }
+  EXPECT_NEAR(lost, 8.25, 1.3);  // a Poisson number: three standard deviations of the mean of 50
+}
+
+// Each host in turn gives what waits to the others, and finishes what it serves.
+TEST(HostsOfAChain, ARollingRestartLosesNothing) {
+  for (const char* waiting : {"hold", "free"}) {
+    const Summary summary = hosts_run(
+        kChain +
+        "rate = 150\noutage-for = 0s\nhost-start = 5s\nat = 10s db rolling-restart; 40s api rolling-restart\n"
+        "observe = 60s\nwaiting = " +
+        waiting + "\n");
+    EXPECT_EQ(summary.counts.failures(), 0) << waiting;
+    EXPECT_EQ(summary.hosts->sum(&HostInterval::restarts), 3) << waiting;
+  }
+}
+
+// Those who call keep connections to each host apart.
+TEST(HostsOfAChain, KeepConnectionsToEachHost) {
+  for (const char* kind : {"keep-alive", "multiplexed"}) {
+    const Summary summary =
+        hosts_run(kChain + "chain = api 2*40x5ms >300ms db 3*15x50ms\nconnections = " + kind +
+                  "\noutage = freeze\noutage-replicas = 1\nstrategy = fixed\n"
+                  "max-attempts = 2\nretry-at = api\nretry-host = other\n");
+    EXPECT_EQ(summary.counts.gave_up(), 0) << kind;
+    EXPECT_GT(summary.hosts->hosts[1].attempts_in_outage, 20 * 100) << kind;
+  }
+}
+
+TEST(HostsOfAChain, AreRefusedIfTheyCannotBe) {
+  test::expect_refusals(
+      [](const std::string& settings) { make_scenario(options_from(settings), 1); },
+      {{"chain = api 20x5ms > db 257*8x40ms\n", "256"},
+       {"chain = api 129*20x5ms > db 128*8x40ms\n", "at most 256 hosts"},
+       {"chain = api 20x5ms > db *8x40ms\n", "db *8x40ms"},
+       {"chain = api 4*20x5ms > db 3*8x40ms\noutage-replicas = 4\n", "there are 3"},
+       {"chain = api 4*20x5ms > db 3*8x40ms\nat = 60s restart host 4\n", "there are 3 hosts"},
+       {"chain = api 4*20x5ms > db 3*8x40ms\nat = 60s api restart host 4\n", ""}});
+}
+
 }  // namespace
 }  // namespace retrystorm
