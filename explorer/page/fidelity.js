@@ -10,7 +10,7 @@ const MODELLED = [
 const NOT_MODELLED = [
   'HTTP/2 (connections=multiplexed) has no priorities and no flow control.',
   'Networks and processors take no time (except 100 \u00b5s for a client that retries without any wait).',
-  'There is only this one service: no load balancer, no cache, no replica, no database behind it.',
+  'There is no cache, and what picks a host of several (replicas) takes no time.',
   'A service holds 20,000 connections at most unless max-connections says otherwise; a real one as many as its machine allows.',
   'abandoned=cancel exists only in the simulator: no measurement confirms it.',
 ];
