@@ -58,24 +58,6 @@ TEST_F(ClientOptionsTest, SearchesOneServiceWithRunsThatEnd) {
   }
 }
 
-TEST_F(ClientOptionsTest, HasTheDocumentedDefaults) {
-  const ClientOptions& options = given({});
-  EXPECT_EQ(options.request.url, "http://127.0.0.1:8070/api");
-  EXPECT_EQ(options.duration, std::nullopt);
-  EXPECT_EQ(options.report_interval, 5s);
-  EXPECT_EQ(options.json, "");
-  EXPECT_TRUE(options.server_pids.empty());
-  EXPECT_FALSE(options.hosts.many());
-  EXPECT_EQ(options.outage_at, std::nullopt);
-  EXPECT_EQ(options.outage_for, std::nullopt);
-  EXPECT_NO_THROW(check(options));
-  const auto json = options_json(app_);
-  EXPECT_EQ(json["url"], "http://127.0.0.1:8070/api");
-  EXPECT_EQ(json["report_interval"], "5s");
-  EXPECT_EQ(json["clients"], 1000);
-  EXPECT_EQ(json["max_threads"], 5000);
-}
-
 // Else it would run until Ctrl-C, in a CI for ever.
 TEST_F(ClientOptionsTest, JudgesOnlyARunThatEnds) {
   refuses({"--expect=recovered"}, "--duration");
@@ -94,23 +76,6 @@ TEST_F(ClientOptionsTest, WarnsOfARunTooShortForAVerdict) {
   EXPECT_TRUE(says(warnings("--duration=10s"), "ends-in-outage"));
   EXPECT_TRUE(says(warnings("--duration=25s"), "ends-after-outage"));
   EXPECT_FALSE(says(warnings("--duration=26s"), "ends-after-outage"));
-}
-
-TEST_F(ClientOptionsTest, SetsEach) {
-  const ClientOptions& options =
-      given({"--url=http://h/", "--duration=1m", "--report-interval=1s", "--json=f",
-             "--server-pid=42", "--outage-at=15s", "--outage-for=20s", "--expect=success>99%",
-             "--dashboard", "--dashboard-port=9000"});
-  EXPECT_EQ(options.request.url, "http://h/");
-  EXPECT_EQ(options.duration, 60s);
-  EXPECT_EQ(options.report_interval, 1s);
-  EXPECT_EQ(options.json, "f");
-  EXPECT_EQ(options.server_pids, (std::vector<std::size_t>{42}));
-  EXPECT_EQ(options.outage_at, 15s);
-  EXPECT_EQ(options.outage_for, 20s);
-  EXPECT_TRUE(options.dashboard);
-  EXPECT_EQ(options.dashboard_port, 9000);
-  EXPECT_NO_THROW(check(options));
 }
 
 TEST_F(ClientOptionsTest, AnOutageNeedsAProcessAndBothItsTimes) {
@@ -250,11 +215,6 @@ TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {
       {{"--retry-budget=grpc", "--arrivals=open", "--clients-per-process=5"},
        "clients-per-process"},
       {{"--when-refused=back-off"}, "when-refused"},
-      {{"--budget-tokens=5"}, "budget-tokens"},
-      {{"--breaker-trials=5"}, "breaker-trials"},
-      {{"--throttle-ratio=3"}, "throttle-ratio"},
-      {{"--limit-min=5", "--concurrency-limit=fixed:9"}, "limit-min"},
-      {{"--rate-min=5"}, "rate-min"},
       {{"--strategy=aws-standard", "--retry-budget=none", "--budget-cost=3"}, "budget-cost"},
       {{"--arrivals=job", "--at=5s load 2"}, "at '5s load 2'"},
       {{"--duration=5s", "--at=5s load 2"}, "at '5s load 2'"},

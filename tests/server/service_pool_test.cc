@@ -68,15 +68,6 @@ TEST(ServicePool, CountsArrivalsAndDepartures) {
   EXPECT_EQ(pool.take_interval().counts.admitted, 0);
 }
 
-TEST(ServicePool, KeepsRequestsUntilTheyAreDue) {
-  ServicePool pool(of_delay(1h), kSeed);
-  for (int i = 0; i < 40; ++i) pool.accept([] {});
-  const ServerInterval interval = pool.take_interval();
-  EXPECT_EQ(interval.concurrency, 40);
-  EXPECT_EQ(interval.counts.completed, 0);
-  EXPECT_EQ(interval.last_delay, ServiceOptions{.base_delay = 1h}.curve().delay(40));
-}
-
 TEST(ServicePool, RunsAllParkedJobsWhenStopped) {
   std::atomic<int> ran = 0;
   {

@@ -101,6 +101,23 @@ bool ChildProcess::says(const std::string& text) const {
   return eventually([&] { return err().find(text) != std::string::npos; });
 }
 
+int ChildProcess::port_after(const std::string& words) const {
+  int port = 0;
+  eventually([&] {
+    const std::string said = err();
+    const std::size_t at = said.find(words);
+    if (at == said.npos || said.find('/', at + words.size()) == said.npos) return false;
+    port = std::stoi(said.substr(at + words.size()));
+    return true;
+  });
+  return port;
+}
+
+std::size_t ChildProcess::memory() const {
+  const std::string status = read_file("/proc/" + std::to_string(pid_) + "/status");
+  return std::stoul(status.substr(status.find("VmRSS:") + 6)) * 1024;
+}
+
 char ChildProcess::state() const {
   // "PID (NAME) STATE ...", where the name may contain anything.
   const std::string stat = read_file("/proc/" + std::to_string(pid_) + "/stat");
@@ -137,10 +154,8 @@ nlohmann::json summary_of(const std::string& program, const Arguments& arguments
 
 ServerUnderTest::ServerUnderTest(Arguments arguments, std::size_t descriptors)
     : ChildProcess(RETRYSTORM_SERVER, on_a_free_port(std::move(arguments)), descriptors) {
-  const std::string before = "listening on http://127.0.0.1:";
   if (!says("/api\n")) throw std::runtime_error("the server did not start: " + err());
-  const std::string said = err();
-  port_ = std::stoi(said.substr(said.find(before) + before.size()));
+  port_ = port_after("listening on http://127.0.0.1:");
 }
 
 ClientUnderTest::ClientUnderTest(Arguments arguments)

@@ -69,6 +69,13 @@ class ChildProcess {
   // Waits until standard error contains this.
   bool says(const std::string& text) const;
 
+  // The port that it says after these words; 0 if it does not.
+  int port_after(const std::string& words) const;
+  int admin_port() const { return port_after("metrics on http://127.0.0.1:"); }
+
+  // What it has of memory, in bytes.
+  std::size_t memory() const;
+
   // The state letter from /proc: 'T' is stopped. '?' if there is no such process.
   char state() const;
 

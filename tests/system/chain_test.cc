@@ -175,8 +175,7 @@ TEST(Chain, LosesItsCallsByARestart) {
   const Socket lost = request_to(server);
   const Socket call = callee.accept(kPatience);
   ASSERT_TRUE(call);
-  const std::string said = server.err(), before = "metrics on http://127.0.0.1:";
-  const int admin = std::stoi(said.substr(said.find(before) + before.size()));
+  const int admin = server.admin_port();
   const std::string token = read_file(dir.file("token"));
   const Socket order = connect_to(admin);
   order.send("POST /control HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(admin) +

@@ -79,22 +79,16 @@ TEST_F(Compare, NamesTheOneSettingThatIsWrong) {
 TEST_F(Compare, TellsTooLittleFromWrong) {
   lives(kService, {"--outage-at=10s", "--observe=15s"});
   EXPECT_EQ(compared(kItsSettings, 4)["answer"]["id"], "compare-few");
-  const auto refused = [this](const std::string& day) {
+  for (const char* day : {"", "hello\n", "{\"type\":\"interval\",\"t\":5}\n",
+                          "{\"type\":\"start\",\"program\":\"server\"}\n",
+                          "{\"type\":\"start\",\"program\":\"client\"}\n"}) {
     std::ofstream(dir_.file("bad.jsonl")) << day;
-    return ended(RETRYSTORM_STUDIES, {"compare", dir_.file("service.ini"), dir_.file("bad.jsonl")})
-        .code;
-  };
-  EXPECT_EQ(refused(""), 2);
-  EXPECT_EQ(refused("hello\n"), 2);
-  EXPECT_EQ(refused(R"({"type":"interval","t":5})"
-                    "\n"),
-            2);
-  EXPECT_EQ(refused(R"({"type":"start","program":"server"})"
-                    "\n"),
-            2);
-  EXPECT_EQ(refused(R"({"type":"start","program":"client"})"
-                    "\n"),
-            2);
+    EXPECT_EQ(
+        ended(RETRYSTORM_STUDIES, {"compare", dir_.file("service.ini"), dir_.file("bad.jsonl")})
+            .code,
+        2)
+        << day;
+  }
 }
 
 }  // namespace

@@ -118,13 +118,18 @@ INSTANTIATE_TEST_SUITE_P(
                   "rate-min = 1000\nwhen-refused = back-off\n")),
     [](const auto& each) { return std::string(each.param.first); });
 
-// No two threads may spend the same token. If everything fails, a process makes exactly as many
-// retries as its retry budget allows (A6: 4 of 10 tokens; AWS: 500 / 14), and no more.
+// No two threads may spend the same token. If everything fails, a process makes exactly as many retries as its retry
+// budget allows (A6: 4 of 10 tokens; AWS: 500 / 14), and no more. For open arrivals, the number of processes does not grow
+// with the requests that are waiting.
 TEST(FleetBudget, PaysForEachRetryOnce) {
-  for (const auto& [budget, retries] : {std::pair("grpc", 4), std::pair("aws", 35)}) {
-    RunningFleet fleet(kNobody, "max-retries = none\nretry-budget = " + std::string(budget) + "\n");
+  const std::string open = "arrivals = open\nrate = 2000\nretry-budget = aws\nprocesses = ";
+  for (const auto& [settings, retries] :
+       {std::pair(std::string("retry-budget = grpc\n"), 2 * 4),
+        std::pair(std::string("retry-budget = aws\n"), 2 * 35), std::pair(open + "1\n", 35),
+        std::pair(open + "3\n", 3 * 35)}) {
+    RunningFleet fleet(kNobody, "max-retries = none\n" + settings);
     fleet.run_until(2000);
-    EXPECT_EQ(fleet.stop().retries, 2 * retries) << budget;
+    EXPECT_EQ(fleet.stop().retries, retries) << settings;
   }
 }
 
@@ -274,18 +279,6 @@ TEST(FleetArrivals, AreCountedWhenThereIsNoThreadForThem) {
   EXPECT_EQ(fleet.stop().finished(), 0);
   EXPECT_EQ(fleet.request_times().so_far.count(), RunningFleet::kThreads);
   EXPECT_GE(fleet.request_times().max()->time, times.max()->time);
-}
-
-// The number of processes does not grow with the requests that are waiting: all of them share one
-// retry budget, or each third one does.
-TEST(FleetArrivals, ShareWhatTheirProcessHas) {
-  for (const int processes : {1, 3}) {
-    RunningFleet fleet(kNobody,
-                       "arrivals = open\nrate = 2000\nprocesses = " + std::to_string(processes) +
-                           "\nmax-retries = none\nretry-budget = aws\n");
-    fleet.run_until(1000);
-    EXPECT_EQ(fleet.stop().retries, 35 * processes);
-  }
 }
 
 TEST(FleetTls, ShakesHandsInManyThreads) {

@@ -1,6 +1,7 @@
 // Hedged requests of real clients: the same share and latencies as in theory and in the simulator.
 #include "client/fleet.h"
 #include "tests/support/child_process.h"
+#include "tests/support/given.h"
 #include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
 #include "tests/support/temp_dir.h"
@@ -42,17 +43,11 @@ TEST(HedgedFleet, HedgesAsOftenAsTheSimulator) {
       {"--service=workers", "--workers=1000", "--service-time=exponential:100ms"});
   const Hedged real =
       run(server.url(), "arrivals = open\nrate = 400\nhedge = 69.3ms\ntimeout = 10s\n", 8s);
-  const validation::ObservedRun simulated =
-      validation::observe({.options = {{"service", "workers"},
-                                       {"workers", "1000"},
-                                       {"service-time", "exponential:100ms"},
-                                       {"arrivals", "open"},
-                                       {"rate", "400"},
-                                       {"strategy", "none"},
-                                       {"hedge", "69.3ms"},
-                                       {"timeout", "10s"},
-                                       {"outage-for", "0s"}}},
-                          1);
+  const validation::ObservedRun simulated = validation::observe(
+      {.options =
+           given("service=workers, workers=1000, service-time=exponential:100ms, arrivals=open, "
+                 "rate=400, strategy=none, hedge=69.3ms, timeout=10s, outage-for=0s")},
+      1);
   const Counts& counts = simulated.summary.counts;
   EXPECT_NEAR(share(real.counts), 0.5, 0.06);
   EXPECT_NEAR(share(real.counts), share(counts), 0.06);
@@ -117,20 +112,14 @@ const Arguments kJob{"--arrivals=job",   "--clients=20",      "--tasks=20",
                      "--calls=150",      "--seed=1",          "--workers-start=50ms",
                      "--strategy=fixed", "--fixed-delay=50ms"};
 
-Arguments joined(std::vector<Arguments> parts) {
-  Arguments all;
-  for (const Arguments& each : parts) all.insert(all.end(), each.begin(), each.end());
-  return all;
-}
-
 TEST(RealJob, TakesAsLongAsTheSimulatedOne) {
   const TempDir dir;
   ChildProcess simulated(RETRYSTORM_SIMULATE,
-                         joined({kService, kJob, {"--json", dir.file("simulated")}}));
+                         kService + kJob + Arguments{"--json", dir.file("simulated")});
   ASSERT_EQ(simulated.exit_code(), 0) << simulated.err();
   const ServerUnderTest server(kService);
   succeeded(RETRYSTORM_CLIENT,
-            joined({{"--url", server.url(), "--duration=60s", "--json", dir.file("real")}, kJob}));
+            Arguments{"--url", server.url(), "--duration=60s", "--json", dir.file("real")} + kJob);
   const auto expected = read_json_lines(dir.file("simulated")).back();
   const auto measured = read_json_lines(dir.file("real")).back();
   EXPECT_EQ(measured["job"]["done"], 3000);

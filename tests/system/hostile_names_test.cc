@@ -2,6 +2,7 @@
 // spreadsheet, Markdown, HTML, or adds a line or a cell.
 #include <unistd.h>
 
+#include "model/base/text.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
@@ -9,37 +10,16 @@
 namespace retrystorm::test {
 namespace {
 
-// None has a comma, which separates the files of a list, but one.
-const std::vector<std::string> kNames{"=1+1",
-                                      "@SUM(1)",
-                                      "+1+cmd",
-                                      "-2+3",
-                                      "a\rb",
-                                      "a\n::error::b",
-                                      "::error::c",
-                                      " ::warning::d",
-                                      "##[error]e",
-                                      "\033[2J",
-                                      "\033]0;title\007",
-                                      "\23331m",
-                                      "\302\23331m",
-                                      "\xff\xfe",
-                                      "a\tb",
-                                      "a\bb\x7f",
-                                      "<script>alert(1)",
-                                      "<img src=x onerror=alert(1)>",
-                                      "[a](javascript:b)",
-                                      "![i](x)",
-                                      "`code`",
-                                      "```",
-                                      "**bold**",
-                                      "_f_ ~~g~~",
-                                      "a|b",
-                                      "# head",
-                                      "&lt;b&gt;",
-                                      "\"quoted\"",
-                                      "'; id; '",
-                                      "$(id) %s%n"};
+// None has a comma, which separates the files of a list, too.
+const std::vector<std::string> kNames = [] {
+  const auto all = split(
+      "=1+1,@SUM(1),+1+cmd,-2+3,a\rb,a\n::error::b,::error::c, ::warning::d,##[error]e,"
+      "\033[2J,\033]0;title\007,\23331m,\302\23331m,\xff\xfe,a\tb,a\bb\x7f,"
+      "<script>alert(1),<img src=x onerror=alert(1)>,[a](javascript:b),![i](x),`code`,```,"
+      "**bold**,_f_ ~~g~~,a|b,# head,&lt;b&gt;,\"quoted\",'; id; ',$(id) %s%n",
+      ',');
+  return std::vector<std::string>(all.begin(), all.end());
+}();
 
 Ended run(const std::string& program, const Arguments& arguments, const std::string& folder = "/") {
   ChildProcess process(program, arguments, 0, [&folder] {

@@ -75,9 +75,6 @@ void expect_sent_again(const FakeServer& server, const std::string& connections)
 
 TEST(KeptFleet, SendsAgainWhatMeetsTheEndOfItsConnection) {
   expect_sent_again(FakeServer(answer_once), "connections = keep-alive\n");
-}
-
-TEST(KeptFleet, SendsAgainWhatMeetsTheEndOfItsConnectionIfMultiplexed) {
   expect_sent_again(FakeServer(answer_once_by_http2), "connections = multiplexed\n");
 }
 

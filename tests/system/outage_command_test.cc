@@ -35,22 +35,55 @@ class OutageCommandTest : public testing::Test {
     waitpid(leader, nullptr, 0);
   }
 
- private:
   TempDir dir_;
   const std::string path_ = dir_.file("words");
 };
 
-TEST_F(OutageCommandTest, RunsTheBeginAndTheEnd) {
-  OutageCommand outage({.begin = writes("begun"), .end = writes("ended")});
-  EXPECT_EQ(written(), "");
-  outage.begin(TimePoint::max());
-  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
-  EXPECT_EQ(written(), "begun\n");
-  EXPECT_FALSE(outage.under_way());
-  outage.end();
-  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
-  EXPECT_EQ(written(), "begun\nended\n");
-  EXPECT_EQ(outage.failures(), 0);
+TEST_F(OutageCommandTest, RunsItsCommandsAndTellsWhatFails) {
+  const std::string begin = "the command of --outage-begin ", end = "the command of --outage-end ";
+  const struct {
+    std::string begin, end;
+    std::vector<std::string> begun, ended;  // what it tells
+    std::string written;
+    bool begin_failed = false, end_failed = false;
+  } rows[] = {{writes("begun"), writes("ended"), {}, {}, "begun\nended\n"},
+              {writes("begun"), "", {}, {}, "begun\n"},
+              {"exit 3",
+               "kill -SEGV $$",
+               {begin + "failed: exit code 3"},
+               {end + "was ended by signal 11"},
+               "",
+               true,
+               true},
+              // What has begun may go on then.
+              {"true",
+               "exit 4",
+               {},
+               {end + "failed: exit code 4; the outage may go on, so end it by hand: exit 4"},
+               "",
+               false,
+               true},
+              {"/nonexistent/command 2>/dev/null",
+               writes("ended"),
+               {begin + "failed: exit code 127"},
+               {},
+               "ended\n",
+               true}};
+  for (const auto& row : rows) {
+    std::filesystem::remove(path_);
+    OutageCommand outage({.begin = row.begin, .end = row.end});
+    EXPECT_EQ(written(), "");
+    outage.begin(TimePoint::max());
+    EXPECT_EQ(outage.take_news(kPatience), row.begun);
+    outage.end();
+    EXPECT_EQ(outage.take_news(kPatience), row.ended);
+    EXPECT_FALSE(outage.under_way());
+    EXPECT_EQ(written(), row.written);
+    EXPECT_EQ(outage.failures(), row.begun.size() + row.ended.size());
+    EXPECT_EQ(outage.begin_failed(), row.begin_failed);
+    EXPECT_EQ(outage.end_failed(), row.end_failed);
+    EXPECT_FALSE(outage.in_doubt());
+  }
 }
 
 TEST_F(OutageCommandTest, RunsOneOutageAfterTheOther) {
@@ -62,60 +95,6 @@ TEST_F(OutageCommandTest, RunsOneOutageAfterTheOther) {
   }
   EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
   EXPECT_EQ(written(), "begun\nended\nbegun\nended\nbegun\nended\n");
-}
-
-TEST_F(OutageCommandTest, NeedsNoEnd) {
-  OutageCommand outage({.begin = writes("begun"), .end = ""});
-  outage.begin(TimePoint::max());
-  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
-  outage.end();
-  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
-  EXPECT_FALSE(outage.under_way());
-  EXPECT_EQ(written(), "begun\n");
-}
-
-TEST_F(OutageCommandTest, TellsWhatFails) {
-  OutageCommand outage({.begin = "exit 3", .end = "kill -SEGV $$"});
-  outage.begin(TimePoint::max());
-  EXPECT_THAT(outage.take_news(kPatience),
-              ElementsAre("the command of --outage-begin failed: exit code 3"));
-  outage.end();
-  EXPECT_THAT(outage.take_news(kPatience),
-              ElementsAre("the command of --outage-end was ended by signal 11"));
-  EXPECT_EQ(outage.failures(), 2);
-  EXPECT_TRUE(outage.begin_failed());
-}
-
-// What has begun may go on then.
-TEST_F(OutageCommandTest, TellsHowToEndByHandWhatDidNotEnd) {
-  OutageCommand outage({.begin = "true", .end = "exit 4"});
-  outage.begin(TimePoint::max());
-  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
-  outage.end();
-  EXPECT_THAT(
-      outage.take_news(kPatience),
-      ElementsAre("the command of --outage-end failed: exit code 4; the outage may go on, so "
-                  "end it by hand: exit 4"));
-}
-
-TEST_F(OutageCommandTest, KnowsWhetherTheBeginFailed) {
-  OutageCommand outage({.begin = "true", .end = "exit 3"});
-  outage.begin(TimePoint::max());
-  outage.end();
-  while (outage.failures() == 0) outage.take_news(kPatience);
-  EXPECT_FALSE(outage.begin_failed());
-  EXPECT_TRUE(outage.end_failed());
-  EXPECT_FALSE(outage.in_doubt());
-}
-
-TEST_F(OutageCommandTest, EndsAlsoWhatDidNotBegin) {
-  OutageCommand outage({.begin = "/nonexistent/command 2>/dev/null", .end = writes("ended")});
-  outage.begin(TimePoint::max());
-  EXPECT_THAT(outage.take_news(kPatience),
-              ElementsAre("the command of --outage-begin failed: exit code 127"));
-  outage.end();
-  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
-  EXPECT_EQ(written(), "ended\n");
 }
 
 // Terminates the command and all processes that it has started.

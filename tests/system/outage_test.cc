@@ -115,15 +115,6 @@ TEST_F(Outage, EndsWithTheRun) {
   EXPECT_EQ(json[json.size() - 2]["event"], "continue");
 }
 
-TEST_F(Outage, EndsWhenTheClientIsInterrupted) {
-  ClientUnderTest client(freezing(server_, json_path()));
-  ASSERT_TRUE(frozen(server_));
-  client.signal(SIGINT);
-  ASSERT_EQ(client.exit_code(3s * kSlowness), 0);
-  EXPECT_TRUE(awake(server_));
-  EXPECT_EQ(read_json_lines(json_path()).back()["type"], "summary");
-}
-
 TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
   ClientUnderTest client(freezing(server_, json_path()) + Arguments{"--outage-at", "1s",
                                                                     "--duration", "1500ms",
@@ -261,42 +252,6 @@ TEST(CommandedOutage, EndsTheRunWhereItDoesNotBegin) {
   const auto summary = read_json_lines(dir.file("client.jsonl")).back();
   EXPECT_EQ(summary["failed_commands"], 2);
   EXPECT_LT(summary["elapsed_s"], 30);
-}
-
-TEST(CommandedOutage, EndsAndSaysSoWhenTheProcessThatRunsTheCommandsIsKilled) {
-  const TempDir dir;
-  const ServerUnderTest server({"--base-delay", "1ms"});
-  Arguments arguments = commanding(server, dir);
-  arguments.insert(arguments.end(),
-                   {"--outage-for", std::to_string(700 * kSlowness) + "ms", "--duration",
-                    std::to_string(2 * kSlowness) + "s", "--outage-begin",
-                    "echo begun >>" + dir.file("words") + "; kill -9 $PPID"});
-  ClientUnderTest client(arguments);
-  ASSERT_EQ(client.exit_code(), 1);
-  EXPECT_EQ(read_file(dir.file("words")), "begun\nended\n");
-  EXPECT_THAT(client.err(), HasSubstr("was killed: a new one runs --outage-end\noutage over\n"));
-  EXPECT_THAT(client.err(), testing::Not(HasSubstr("still runs")));
-  EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["failed_commands"], 1);
-}
-
-TEST(ServerProcess, WakesWhatItFrozeWhenItGoes) {
-  const ServerUnderTest server;
-  {
-    ServerProcess process(server.pid());
-    process.freeze(TimePoint::max());
-    ASSERT_TRUE(frozen(server));
-  }
-  EXPECT_TRUE(awake(server));
-}
-
-TEST(ServerProcess, WakesInTimeAlthoughNobodyTellsItTo) {
-  const ServerUnderTest server;
-  ServerProcess process(server.pid());
-  const TimePoint until = saturating_add(Clock::now(), 500ms);
-  process.freeze(until);
-  EXPECT_TRUE(frozen(server));
-  EXPECT_TRUE(awake(server));
-  EXPECT_GE(Clock::now(), until);
 }
 
 TEST(ServerProcess, FreezesLonger) {

@@ -237,20 +237,6 @@ TEST(BlockedError, DoesNotKeepAProgramFromEnding) {
   EXPECT_EQ(client.exit_code(kEnd), 128 + SIGTERM);
 }
 
-TEST(SharedFile, IsRefusedToTheSecondProgram) {
-  const TempDir dir;
-  const ServerUnderTest server({"--json", dir.file("json")});
-  for (const char* program : {RETRYSTORM_CLIENT, RETRYSTORM_SERVER, RETRYSTORM_SIMULATE}) {
-    Arguments arguments{"--json", dir.file("json")};
-    if (program == std::string(RETRYSTORM_SERVER)) arguments.push_back("--port=0");
-    ChildProcess second(program, arguments);
-    EXPECT_EQ(second.exit_code(), 1);
-    EXPECT_EQ(second.err(), "cannot write to " + dir.file("json") +
-                                ": it is being written already, perhaps by another run\n");
-  }
-  EXPECT_EQ(read_json_lines(dir.file("json")).front()["program"], "server");
-}
-
 // Standard output whose reader has ended, as with `| head`.
 TEST(ClosedOutput, EndsAProgram) {
   const FullListener full;
@@ -296,13 +282,6 @@ TEST_F(FullDisk, IsToldByEachProgram) {
         {RETRYSTORM_SERVER, {"--help"}},
         {RETRYSTORM_CLIENT, {"--version"}}}) {
     ChildProcess child(program, arguments, 0, as_standard_output());
-    expect_tells(child);
-  }
-}
-
-TEST_F(FullDisk, IsToldByTheStudies) {
-  for (const Arguments& arguments : {Arguments{"schedule", "--waits=3"}, Arguments{"--help"}}) {
-    ChildProcess child(RETRYSTORM_STUDIES, arguments, 0, as_standard_output());
     expect_tells(child);
   }
 }

@@ -29,14 +29,17 @@ class ServerFaults : public testing::Test {
 TEST_F(ServerFaults, Garbage) {
   std::string garbage;
   for (int i = 0; i < 5000; ++i) garbage += static_cast<char>(i * 7919 % 256);
-  send(garbage);
-  send(std::string(1000, '\0'));
-  send("\r\n\r\n\r\n\r\n");
-  send("\n");
-  send("GET\r\n\r\n");
-  send("GET /api HTTP/9.9\r\n\r\n");
-  send("GET /%zz%ff%00 HTTP/1.1\r\n\r\n");
-  send("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03");  // the start of a TLS handshake
+  std::vector<Socket> all;
+  for (const std::string& text :
+       {garbage, std::string(1000, '\0'), std::string("\r\n\r\n\r\n\r\n"), std::string("\n"),
+        std::string("GET\r\n\r\n"), std::string("GET /api HTTP/9.9\r\n\r\n"),
+        std::string("GET /%zz%ff%00 HTTP/1.1\r\n\r\n"),
+        // The start of a TLS handshake.
+        std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11)}) {
+    all.push_back(connect_to(server_.port()));
+    all.back().send(text);
+  }
+  for (const Socket& each : all) EXPECT_TRUE(each.closed_by_peer(kPatience));
 }
 
 TEST_F(ServerFaults, HalfARequest) {
@@ -165,8 +168,7 @@ TEST(ServerOutOfDescriptors, LeavesSomeBesideItsCalls) {
     waiting.push_back(connect_to(server.port()));
     waiting.back().send("GET /api HTTP/1.1\r\n\r\n");
   }
-  const std::string before = "metrics on http://127.0.0.1:";
-  const int admin = std::stoi(server.err().substr(server.err().find(before) + before.size()));
+  const int admin = server.admin_port();
   for (int i = 0; i < 5; ++i) {
     EXPECT_THAT(get(admin, kPatience, "/status"), HasStatus(200));
   }
@@ -230,26 +232,6 @@ TEST(ServerOutOfMemory, SaysThatItCannotStart) {
 
 // Endless requests do not make any of the programs use more memory.
 
-// The program's memory, in bytes.
-std::size_t memory(const ChildProcess& program) {
-  std::ifstream status("/proc/" + std::to_string(program.pid()) + "/status");
-  for (std::string word; status >> word;) {
-    if (word == "VmRSS:") {
-      std::size_t kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes * 1024;
-    }
-  }
-  return 0;
-}
-
-// The port number after `before` in the program's output.
-int port_after(const ChildProcess& program, const std::string& before) {
-  if (!program.says(before)) return 0;
-  const std::string said = program.err();
-  return std::stoi(said.substr(said.find(before) + before.size()));
-}
-
 // Sends as long as the other side reads, up to 64 MB. Returns the number of bytes accepted.
 std::size_t flood(int port, const std::string& head, const std::string& piece) {
   const Socket socket = connect_to(port);
@@ -265,7 +247,7 @@ void expect_no_growth(const ChildProcess& program, int port) {
   // First lets each of the port's threads allocate what it needs to answer: a lot under a
   // sanitizer.
   for (int i = 0; i < 64; ++i) get(port, kPatience);
-  const std::size_t before = memory(program);
+  const std::size_t before = program.memory();
   const std::string zeros(65536, '\0');
   const std::string host = " / HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\n";
   for (const std::string method : {"POST", "PUT", "PATCH", "DELETE", "GET"}) {
@@ -277,22 +259,22 @@ void expect_no_growth(const ChildProcess& program, int port) {
   }
   // A sanitizer keeps several times the program's memory.
   if (kSlowness > 1) return;
-  EXPECT_LT(memory(program), before + (5 << 20)) << port;
+  EXPECT_LT(program.memory(), before + (5 << 20)) << port;
 }
 
 TEST(RequestBody, MakesNoPortOfTheServerGrow) {
   const ServerUnderTest server({"--base-delay", "0s", "--admin-port", "any"});
   get(server.port(), kPatience);
   expect_no_growth(server, server.port());
-  expect_no_growth(server, port_after(server, "metrics on http://127.0.0.1:"));
+  expect_no_growth(server, server.admin_port());
 }
 
 TEST(RequestBody, MakesNoPortOfTheClientGrow) {
   const ServerUnderTest server({"--base-delay", "0s"});
   const ClientUnderTest client({"--url", server.url(), "--clients", "5", "--metrics-port", "any",
                                 "--dashboard", "--dashboard-port", "0", "--duration", "1h"});
-  expect_no_growth(client, port_after(client, "metrics on http://127.0.0.1:"));
-  expect_no_growth(client, port_after(client, "live page: http://127.0.0.1:"));
+  expect_no_growth(client, client.admin_port());
+  expect_no_growth(client, client.port_after("live page: http://127.0.0.1:"));
 }
 
 }  // namespace

@@ -41,10 +41,7 @@ class SeveralHosts : public testing::Test {
                    const std::string& path = "") const {
     Arguments admins;
     for (const ServerUnderTest& each : servers_) {
-      const std::string before = "metrics on ", said = each.err();
-      const std::size_t at = said.find(before) + before.size();
-      const std::string url = said.substr(at, said.find("/metrics\n", at) - at);
-      admins.push_back(option + url + path);
+      admins.push_back(option + "http://127.0.0.1:" + std::to_string(each.admin_port()) + path);
     }
     return admins;
   }
@@ -78,39 +75,6 @@ TEST_F(SeveralHosts, HaveTheirTurns) {
     EXPECT_EQ(sum, 100);
   }
   EXPECT_EQ(summary_["connections"]["opened"], 3);
-}
-
-// Each client has its own turns: 12 processes whose turns begin at random, and of 20 calls each host has 6 or 7 of each.
-TEST_F(SeveralHosts, ArePickedByEachProcess) {
-  start({{}, {}, {}});
-  const auto hosts =
-      hosts_of({"--arrivals=job", "--clients=12", "--tasks=12", "--calls=20", "--workers-start=0s",
-                "--quiet", "--seed=1", "--picker=client", "--processes=12"});
-  for (const auto& each : hosts) {
-    EXPECT_GE(each["attempts"], 12 * 6);
-    EXPECT_LE(each["attempts"], 12 * 7);
-  }
-}
-
-// A host that answers errors at once has the fewest under way, and gets nearly all. Five failures in a row end that.
-TEST_F(SeveralHosts, WithAnErrorDrawAttemptsUntilTheyAreEjected) {
-  // The good ones take a second, so that it does not matter how fast a busy machine makes an error.
-  const Arguments workers{"--service=workers", "--workers=50", "--service-time=1s"};
-  start({workers + Arguments{"--error-share=1"}, workers, workers});
-  const Arguments load{"--arrivals=open", "--rate=100", "--strategy=none", "--quiet",
-                       "--duration=2s",   "--seed=1",   "--balance=least"};
-  const auto attempts = [](const nlohmann::json& hosts) {
-    double all = 0;
-    for (const auto& each : hosts) all += each["attempts"].get<double>();
-    return std::pair(hosts[0]["attempts"].get<double>(), all);
-  };
-  const auto [drawn, all] = attempts(hosts_of(load));
-  EXPECT_GT(drawn / all, 0.8);
-  const auto hosts = hosts_of(load + Arguments{"--eject=5:30s:34%"});
-  EXPECT_EQ(hosts[0]["ejections"], 1);
-  EXPECT_EQ(hosts[0]["out"], 1);
-  EXPECT_GE(hosts[0]["failed"], 5);
-  EXPECT_LE(attempts(hosts).first, 20);  // those under way meanwhile, too
 }
 
 TEST_F(SeveralHosts, ThatAreNotThereAreNamedAndEjected) {
@@ -196,15 +160,13 @@ TEST_F(SeveralHosts, ThatDoNotAnswerTheirProbesGetNoTraffic) {
                        "--seed=3",        "--outage-replicas=1", "--quiet"};
   const Arguments outage{"--duration=5s", "--server-pid=" + std::to_string(servers_[0].pid()),
                          "--report-interval=500ms"};
-  const int all = hosts_of(load + outage)[0]["failed"];
-  EXPECT_GE(all, 40);  // of 67
   for (const Arguments& probe :
        {Arguments{"--probe=200ms:100ms:2"},
         Arguments{"--probe=200ms:100ms:2:port"} + admins("--probe-url=", "/status")}) {
     const auto host = hosts_of(load + outage + probe)[0];
-    // At 33/s for 0.3 to 0.5 s; some more beside other tests.
+    // At 33/s for 0.3 to 0.5 s, and some more beside other tests. Without probes it is twice as many, of 67.
     EXPECT_GE(host["failed"], 3) << probe.front();
-    EXPECT_LE(host["failed"], all / 2) << probe.front();
+    EXPECT_LE(host["failed"], 28) << probe.front();
     EXPECT_GT(host["attempts_in_outage"], 0);
     // For two seconds after the outage, but for the next probe.
     EXPECT_GE(host["ok"], 33 + 33) << probe.front();

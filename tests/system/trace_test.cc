@@ -33,21 +33,6 @@ void expect_answered(const nlohmann::json& attempt, double least_service) {
   EXPECT_TRUE(attempt["late_s"].is_null());
 }
 
-TEST(Trace, TellsHowLongTheServiceTook) {
-  const ServerUnderTest server;
-  const Trace trace = trace_of({"--url=" + server.url(), "--clients=20", "--lambda=100ms",
-                                "--timeout=10s", "--duration=2s", "--trace=5"});
-  ASSERT_EQ(trace.requests.size(), 5u);
-  for (const auto& [number, request] : trace.requests) {
-    EXPECT_EQ(request["outcome"], "ok");
-    EXPECT_EQ(request["attempts"], 1);
-    const auto& attempts = trace.attempts.at(number);
-    ASSERT_EQ(attempts.size(), 1u);
-    EXPECT_EQ(attempts[0]["outcome"], "ok");
-    expect_answered(attempts[0], 0.1);
-  }
-}
-
 TEST(Trace, CostsTheOthersNoHeader) {
   const ServerUnderTest server;
   EXPECT_THAT(get(server.port(), kPatience), testing::Not(testing::HasSubstr("Server-Timing")));

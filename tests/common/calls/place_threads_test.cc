@@ -68,12 +68,6 @@ class ServedArrivals {
   PlaceThreads threads_;
 };
 
-TEST(PlaceThreads, ServeOneArrivalPerThread) {
-  ServedArrivals arrivals(3);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(arrivals.start(i), i);
-  EXPECT_EQ(arrivals.threads(), 3);
-}
-
 TEST(PlaceThreads, RefuseAnArrivalWithoutAFreeThread) {
   ServedArrivals arrivals(2);
   arrivals.start(0);

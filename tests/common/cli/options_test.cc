@@ -196,15 +196,6 @@ TEST_F(OptionsTest, TheLastValueOfAnOptionCounts) {
   EXPECT_EQ(workload_.clients, 6);
 }
 
-TEST_F(OptionsTest, AServerAloneCallsTheCurvesFactorFactor) {
-  CLI::App app;
-  ServiceOptions service;
-  add_service_options(app, service, Engine::kReal);
-  const char* argv[] = {"server", "--factor", "1.2"};
-  ASSERT_EQ(retrystorm::parse(app, 3, argv), std::nullopt);
-  EXPECT_EQ(service.factor, 1.2);
-}
-
 TEST_F(OptionsTest, RefusesBadValuesInOneLineThatNamesTheOption) {
   std::istringstream text(
       "--strategy=quadratic --strategy= --clients=0 --clients=-1 --clients=1.5 --clients=many "
@@ -313,13 +304,6 @@ TEST(ResultsCommandLine, LeavesOutWhatDoesNotChangeTheResults) {
       "build/bin/retrystorm", "map",    "--csv=a.csv", "-runs=5", "-json", "b.jsonl",
       "--threads=2",          "--quiet"};
   EXPECT_EQ(results_command_line(8, argv), "retrystorm map --runs=5");
-}
-
-TEST(ServiceOptions, MakeTheCurveAndTheAdmission) {
-  ServiceOptions options;
-  EXPECT_EQ(options.curve().delay(1040), 2671444385ns);
-  options.shed_above = 5;
-  EXPECT_EQ(options.admission().admit(TimePoint(), 5).rejection, Rejection::kShed);
 }
 
 }  // namespace
