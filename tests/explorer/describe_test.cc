@@ -140,14 +140,6 @@ TEST(Look, LeavesOutRefusedOptionsAndSaysWhy) {
   EXPECT_EQ(description["command"], "build/bin/simulate --limit=40 --seed=1");
 }
 
-// A bare number of seconds is usual below a minute.
-TEST(Look, TakesDurationsWithoutAUnitAsTheCommandLineDoes) {
-  const auto timeout = [](const char* text) { return describe({{"timeout", text}}, 1); };
-  EXPECT_EQ(timeout("50")["values"]["timeout"], "50s");
-  EXPECT_THAT(timeout("60")["errors"]["timeout"].get<std::string>(),
-              HasSubstr("'60' has no unit: 60s or 60ms?"));
-}
-
 TEST(Look, ReportsProblemsOfSeveralOptionsTogether) {
   const Json description = describe({{"at", "60s set no-such=1"}}, 1);
   ASSERT_EQ(description["errors"].size(), 1) << description["errors"];
@@ -323,12 +315,6 @@ TEST(Look, NamesTheOptionOfAServiceThatIsWrong) {
   for (const char* name : {".workers", "a.", "..", "a.b.c.timeout", "clients.b.timeout"}) {
     EXPECT_FALSE(errors({{name, "2"}}).empty()) << name;
   }
-}
-
-TEST(Look, QuotesTextForTheShell) {
-  const Json description = describe({{"capacity", "50s 0.3; 60s..90s 1"}}, 1);
-  EXPECT_EQ(description["command"],
-            "build/bin/simulate '--capacity=50s 0.3; 1m0s..1m30s 1' --seed=1");
 }
 
 TEST(Catalogue, HasEveryOptionOnceWithItsPart) {

@@ -1,5 +1,6 @@
 #include "explorer/engine/engine.h"
 
+#include "tests/support/given.h"
 #include "tests/support/test.h"
 
 namespace retrystorm {
@@ -15,11 +16,7 @@ Json asked(Json question) {
 }
 
 // A run of a few milliseconds.
-const Json kSmall{{"clients", "50"},
-                  {"limit", "2"},
-                  {"outage-at", "10s"},
-                  {"outage-for", "5s"},
-                  {"observe", "15s"}};
+const Json kSmall(test::given("clients=50, limit=2, outage-at=10s, outage-for=5s, observe=15s"));
 
 std::vector<Json> objects(const std::string& lines) {
   std::vector<Json> all;
@@ -73,9 +70,9 @@ TEST(Engine, HasTheIntervalOfAShare) {
 // 800/s is what 64 workers of 80 ms can do, and 800/s are sent once all requests are retried. From 736 waiting on, answers take
 // longer than 1 s: a backlog of 256 is worked off, and one of 4096 never.
 TEST(Engine, TriesWhatAnAnswerHangsOn) {
-  const Json given{{"service", "workers"}, {"workers", "64"},    {"service-time", "80ms"},
-                   {"arrivals", "open"},   {"rate", "400"},      {"timeout", "1s"},
-                   {"max-attempts", "2"},  {"outage-for", "30s"}};
+  const Json given(
+      test::given("service=workers, workers=64, service-time=80ms, arrivals=open, rate=400, "
+                  "timeout=1s, max-attempts=2, outage-for=30s"));
   const auto tried = [](const Json& options) {
     const Json batch = asked({{"ask", "batch"}, {"given", options}, {"seeds", {1, 2, 3}}});
     return asked({{"ask", "trials"},
@@ -131,7 +128,7 @@ TEST(Engine, MakesIntervalsLongerIfTheRunIsLong) {
   std::size_t intervals = 0;
   for (const Json& object : run["client"]) intervals += object["type"] == "interval" ? 1 : 0;
   EXPECT_EQ(intervals, 400);
-  Json job{{"arrivals", "job"}, {"tasks", "20"}, {"calls", "10"}};
+  Json job(test::given("arrivals=job, tasks=20, calls=10"));
   const Json of_job = asked({{"ask", "run"}, {"given", job}});
   ASSERT_TRUE(of_job.contains("server")) << of_job;
   EXPECT_LE(of_job["server"].size(), 401);
@@ -182,14 +179,9 @@ TEST(Engine, GivesTheLinesOfTheSameRun) {
 
 // Five clients without a pause or a timeout, and a service that never wakes behind one that holds a worker for each of
 // their requests. Its accept queue of 2 takes one connection more than it says.
-const Json kHeld{{"chain", "front 10x1ms > back 10x1ms"},
-                 {"clients", "5"},
-                 {"lambda", "0s"},
-                 {"timeout", "none"},
-                 {"backlog", "2"},
-                 {"outage-at", "10s"},
-                 {"outage-for", "20s"},
-                 {"observe", "0s"}};
+const Json kHeld(
+    test::given("chain=front 10x1ms > back 10x1ms, clients=5, lambda=0s, timeout=none, backlog=2, "
+                "outage-at=10s, outage-for=20s, observe=0s"));
 
 TEST(Engine, SaysWhereRequestsLieAlsoWhileAServiceIsFrozen) {
   const Json run = asked({{"ask", "run"}, {"given", kHeld}});
@@ -235,10 +227,10 @@ TEST(Engine, HasTheWindowsOfServicesBehindServices) {
 }
 
 // One of these hosts fails, and is ejected; another one starts again.
-const Json kHosts{{"workers", "10"},        {"service-time", "100ms"},    {"arrivals", "open"},
-                  {"rate", "150"},          {"eject", "5:30s:0.5"},       {"outage", "errors:1"},
-                  {"outage-replicas", "1"}, {"outage-at", "10s"},         {"outage-for", "10s"},
-                  {"host-start", "7s"},     {"at", "17s restart host 3"}, {"observe", "5s"}};
+const Json kHosts(
+    test::given("workers=10, service-time=100ms, arrivals=open, rate=150, eject=5:30s:0.5, "
+                "outage=errors:1, outage-replicas=1, outage-at=10s, outage-for=10s, host-start=7s, "
+                "at=17s restart host 3, observe=5s"));
 
 Json with_hosts(const char* replicas) {
   Json given = kHosts;
@@ -293,11 +285,9 @@ TEST(Engine, RunsServicesWithOptionsOfTheirOwnLikeTheSameChain) {
   const Json chain = asked({{"ask", "run"}, {"given", kHeld}});
   Json given = kHeld;
   given.erase("chain");
-  given.update(Json{{"front.workers", "10"},
-                    {"front.service-time", "1ms"},
-                    {"front.calls", "back"},
-                    {"back.workers", "10"},
-                    {"back.service-time", "1ms"}});
+  given.update(Json(
+      test::given("front.workers=10, front.service-time=1ms, front.calls=back, back.workers=10, "
+                  "back.service-time=1ms")));
   const Json sections = asked({{"ask", "run"}, {"given", given}});
   EXPECT_EQ(sections["client"], chain["client"]);
   EXPECT_EQ(sections["graph"], chain["graph"]);
@@ -311,9 +301,9 @@ TEST(Engine, RunsServicesWithOptionsOfTheirOwnLikeTheSameChain) {
 }
 
 TEST(Engine, HasClientsOfSeveralKinds) {
-  const Json given{
-      {"api.workers", "2"},         {"clients.app.rate", "30"}, {"clients.app.arrivals", "open"},
-      {"clients.job.clients", "1"}, {"outage-for", "0s"},       {"observe", "10s"}};
+  const Json given(
+      test::given("api.workers=2, clients.app.rate=30, clients.app.arrivals=open, "
+                  "clients.job.clients=1, outage-for=0s, observe=10s"));
   const Json described = asked({{"ask", "describe"}, {"given", given}});
   EXPECT_EQ(described["services"]["kinds"], (Json{"app", "job"}));
   EXPECT_EQ(described["values"]["clients.app.rate"], "30");
@@ -325,13 +315,9 @@ TEST(Engine, HasClientsOfSeveralKinds) {
 }
 
 TEST(Engine, CountsWhichServiceDiesFirst) {
-  const Json given{{"chain", "api 4x5ms > db 8x40ms"},
-                   {"arrivals", "open"},
-                   {"rate", "150"},
-                   {"timeout", "1s"},
-                   {"outage-at", "10s"},
-                   {"outage-for", "10s"},
-                   {"observe", "30s"}};
+  const Json given(test::given(
+      "chain=api 4x5ms > db 8x40ms, arrivals=open, rate=150, timeout=1s, outage-at=10s, "
+      "outage-for=10s, observe=30s"));
   const Json results = asked({{"ask", "batch"}, {"given", given}, {"seeds", {1, 2}}})["results"];
   ASSERT_EQ(results.size(), 2);
   // 4 workers that are held for 45 ms each do 89/s of the 150/s, so nothing gets better: the first one dies, if any.
@@ -377,41 +363,22 @@ RunResult a_result(Verdict verdict, double success_share, double amplification) 
 }
 
 // Values that no result has of itself.
-void change(bool& value) {
-  value = true;
-}
-void change(double& value) {
-  value += 1.0 / 3;
-}
-void change(std::size_t& value) {
-  value += 7;
-}
-void change(std::string& value) {
-  value = "a \"name\"";
-}
-void change(Duration& value) {
-  value = 123456789ns;
-}
-void change(TimeBound& value) {
-  value = {.time = 1ns, .or_more = true};
-}
-void change(RetryOn& value) {
-  value = parse_retry_on("5xx-503+429+hinted+timeout");
-}
-void change(std::vector<double>& value) {
-  value = {0, 1.0 / 7};
-}
-void change(std::vector<ClientsFigures>& value) {
-  value = {{"app", 1.0 / 3, 2}};
-}
-void change(Verdict& value) {
-  value = Verdict::kRelapsed;
-}
-template <typename Value>
-void change(std::optional<Value>& value) {
-  value.emplace();
-  change(*value);
-}
+struct Change {
+  void operator()(bool& value) const { value = true; }
+  void operator()(double& value) const { value += 1.0 / 3; }
+  void operator()(std::size_t& value) const { value += 7; }
+  void operator()(std::string& value) const { value = "a \"name\""; }
+  void operator()(Duration& value) const { value = 123456789ns; }
+  void operator()(TimeBound& value) const { value = {.time = 1ns, .or_more = true}; }
+  void operator()(RetryOn& value) const { value = parse_retry_on("5xx-503+429+hinted+timeout"); }
+  void operator()(std::vector<double>& value) const { value = {0, 1.0 / 7}; }
+  void operator()(std::vector<ClientsFigures>& value) const { value = {{"app", 1.0 / 3, 2}}; }
+  void operator()(Verdict& value) const { value = Verdict::kRelapsed; }
+  template <typename Value>
+  void operator()(std::optional<Value>& value) const {
+    (*this)(value.emplace());
+  }
+};
 
 // With a figure that a run has now and had not when this was written, it does not compile: add its row.
 TEST(Results, HaveARowForEveryFigure) {
@@ -426,9 +393,9 @@ TEST(Results, HaveARowForEveryFigure) {
 
 // 300/s of 200/s: a third waits at the end, and nobody knows how that ends, for clients wait for 60 s.
 TEST(Engine, LeavesTheDoubtInTheIntervalOfTheSuccess) {
-  const Json given{{"service", "workers"}, {"workers", "10"},    {"service-time", "50ms"},
-                   {"arrivals", "open"},   {"rate", "300"},      {"timeout", "60s"},
-                   {"strategy", "none"},   {"outage-for", "0s"}, {"observe", "30s"}};
+  const Json given(
+      test::given("service=workers, workers=10, service-time=50ms, arrivals=open, rate=300, "
+                  "timeout=60s, strategy=none, outage-for=0s, observe=30s"));
   const Json results = asked({{"ask", "batch"}, {"given", given}, {"seeds", {1, 2, 3}}})["results"];
   const Json cell = asked({{"ask", "summarize"}, {"results", results}})["cell"];
   EXPECT_EQ(cell["success_share"], 1);
@@ -443,7 +410,7 @@ TEST(Results, ReadBackAsTheyWereWritten) {
   for (const std::string& name : names) {
     RunResult result;
     const auto change_it = [&name](const std::string& each, auto& value) {
-      if (each == name) change(value);
+      if (each == name) Change()(value);
     };
     each_figure(result, change_it);
     each_figure(all, change_it);

@@ -53,18 +53,6 @@ TEST(Readers, BoundTheNumberOfPolicies) {
   EXPECT_THROW(read_policies(documents), BadFile);
 }
 
-TEST(Printable, KeepsTextsAndNoControlCharacters) {
-  EXPECT_EQ(printable("gr\xC3\xB6\xC3\x9F"
-                      "e.yaml"),
-            "gr\xC3\xB6\xC3\x9F"
-            "e.yaml");
-  EXPECT_EQ(printable("\x1B[2J\n\x7F"), "?[2J??");
-  EXPECT_EQ(printable("\xC2\x9B"
-                      "2J"),
-            "?2J");  // CSI of Unicode
-  EXPECT_EQ(printable("\xF0\x9F\x98\x80\xC2"), "\xF0\x9F\x98\x80\xC2");
-}
-
 TEST(Timespan, IsReadAsDotNetDoes) {
   for (const auto& [text, seconds] :
        std::vector<std::pair<const char*, double>>{{"00:00:02", 2},

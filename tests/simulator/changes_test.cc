@@ -76,18 +76,6 @@ TEST(Changes, AreReportedWithTheOutage) {
   EXPECT_EQ(recorded.result.summary.outage, "slow:3");
 }
 
-TEST(Outage, OfSlownessMultipliesTheTimeOfEachRequest) {
-  const RecordedRun slow =
-      run(with("arrivals = open\nrate = 50\noutage = slow:3\noutage-at = 50s\noutage-for = 50s\n"));
-  // 15 in the service at a time: within its limit of 30.
-  const auto p50 = [&](std::size_t window) {
-    return to_seconds(slow.recording.intervals.at(window).latency.p50.value());
-  };
-  EXPECT_NEAR(p50(5), 0.1, 0.002);
-  EXPECT_NEAR(p50(15), 0.3, 0.006);
-  EXPECT_NEAR(p50(25), 0.1, 0.002);
-}
-
 // A tenth fails by itself, and of the others a half: 55 %; in the fault, of the others a half again: 77.5 %.
 TEST(Outage, OfErrorsAddsToOtherErrors) {
   const RecordedRun failing = run(

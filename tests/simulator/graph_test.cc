@@ -109,23 +109,6 @@ TEST(Chain, RetriesOnlyWhereItIsTold) {
   EXPECT_THAT(calls("clients+b"), testing::Pointwise(testing::DoubleNear(0.05), {3, 3, 9}));
 }
 
-// Each hop fails by itself with e before it calls: f = e + (1 - e) (f of the next)^n.
-TEST(Chain, OfServicesThatFailByThemselvesNeedsRetriesAtEachHop) {
-  const std::string hops =
-      "arrivals = open\nrate = 200\nstrategy = fixed\nfixed-delay = 5ms\nmax-attempts = 3\ntimeout = 2s\n"
-      "outage-for = 0s\nobserve = 270s\nerror-share = 0.3\n" +
-      std::string(kThree);
-  const SimulationResult every = run_of(hops);
-  EXPECT_THAT(calls_of(every),
-              testing::Pointwise(testing::DoubleNear(0.02), {1.42684, 1.41887, 1.38056}));
-  EXPECT_NEAR(every.summary.counts.success_share(), 0.966395, 0.004);
-  const SimulationResult top = run_of(hops + "retry-at = top\n");
-  EXPECT_THAT(calls_of(top),
-              testing::Pointwise(testing::DoubleNear(0.02), {2.08865, 1.46205, 1.02344}));
-  EXPECT_NEAR(top.summary.counts.success_share(), 0.716407, 0.008);
-  EXPECT_NEAR(run_of(hops + "retry-at = bottom\n").summary.counts.success_share(), 0.476770, 0.008);
-}
-
 GraphInterval window(int t, const std::vector<double>& in_time) {
   GraphInterval interval{.t = std::chrono::seconds(t), .window = 5s};
   for (const double each : in_time) {

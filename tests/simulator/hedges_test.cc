@@ -2,6 +2,7 @@
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "study/named_options.h"
+#include "tests/support/given.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/test.h"
 
@@ -218,33 +219,20 @@ TEST_F(HedgesTest, WaitsForLateAttemptsOnceThereAreNoMoreRetries) {
 
 // With everything that an attempt may meet, no attempt and no request is lost or counted twice.
 TEST(Hedges, BalanceInEverySetting) {
-  const NamedOptions base{
-      {"clients", "60"},      {"lambda", "500ms"},  {"timeout", "300ms"},
-      {"service", "workers"}, {"workers", "10"},    {"service-time", "exponential:50ms"},
-      {"outage-at", "10s"},   {"outage-for", "3s"}, {"observe", "10s"},
-      {"hedge-max", "2"},     {"max-retries", "2"}};
+  const NamedOptions base = test::given(
+      "clients=60, lambda=500ms, timeout=300ms, service=workers, workers=10, "
+      "service-time=exponential:50ms, outage-at=10s, outage-for=3s, observe=10s, "
+      "hedge-max=2, max-retries=2");
   const std::vector<NamedOptions> variants{
-      {{"hedge", "80ms"}},
-      {{"hedge", "0s"}, {"hedge-cancel", "no"}},
-      {{"hedge", "p80"}, {"hedge-budget", "0.1"}, {"abandoned", "cancel"}},
-      {{"hedge", "50ms"}, {"connections", "keep-alive"}, {"pool-size", "5"}, {"processes", "3"}},
-      {{"hedge", "50ms"},
-       {"connections", "multiplexed"},
-       {"streams", "7"},
-       {"reset-limit", "5:33"}},
-      {{"hedge", "50ms"},
-       {"deadline", "700ms"},
-       {"retry-budget", "envoy"},
-       {"retry-after", "replace"}},
-      {{"hedge", "50ms"},
-       {"concurrency-limit", "fixed:40"},
-       {"breaker", "polly"},
-       {"outage", "drop"}},
-      {{"hedge", "50ms"},
-       {"client-rate", "aws-adaptive"},
-       {"shed-above", "12"},
-       {"shed-status", "429"}},
-      {{"hedge", "50ms"}, {"retry-budget", "aws"}, {"throttle", "sre"}, {"error-share", "0.3"}}};
+      test::given("hedge=80ms"),
+      test::given("hedge=0s, hedge-cancel=no"),
+      test::given("hedge=p80, hedge-budget=0.1, abandoned=cancel"),
+      test::given("hedge=50ms, connections=keep-alive, pool-size=5, processes=3"),
+      test::given("hedge=50ms, connections=multiplexed, streams=7, reset-limit=5:33"),
+      test::given("hedge=50ms, deadline=700ms, retry-budget=envoy, retry-after=replace"),
+      test::given("hedge=50ms, concurrency-limit=fixed:40, breaker=polly, outage=drop"),
+      test::given("hedge=50ms, client-rate=aws-adaptive, shed-above=12, shed-status=429"),
+      test::given("hedge=50ms, retry-budget=aws, throttle=sre, error-share=0.3")};
   for (std::size_t i = 0; i <= variants.size(); ++i) {
     NamedOptions options = base;
     if (i == variants.size()) {  // without what has no effect then

@@ -97,93 +97,57 @@ std::vector<Parameter> parameters() {
 class PairRows {
  public:
   explicit PairRows(const std::vector<Parameter>& parameters) : parameters_(parameters) {
-    std::size_t values = 0;
-    for (const Parameter& each : parameters) {
-      first_.push_back(values);
-      values += each.values.size();
-    }
-    missing_.assign(values, std::vector<bool>(values, true));
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      for (std::size_t j = i + 1; j < parameters.size(); ++j) {
-        left_ += parameters[i].values.size() * parameters[j].values.size();
-      }
+      for (const std::string& text : parameters[i].values) all_.push_back({i, text});
     }
+    missing_.assign(all_.size(), std::vector<bool>(all_.size(), true));
   }
 
   std::vector<Row> rows() {
     std::vector<Row> rows;
-    while (left_ > 0) {
-      const std::vector<std::size_t> row = next();
-      Row named;
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        named[parameters_[i].name] = parameters_[i].values[row[i]];
+    for (std::size_t a = 0; a < all_.size(); ++a) {
+      for (std::size_t b = 0; b < all_.size(); ++b) {
+        if (all_[a].of < all_[b].of && missing_[a][b]) rows.push_back(row_with(a, b));
       }
-      rows.push_back(std::move(named));
     }
     return rows;
   }
 
  private:
-  bool missing(std::size_t i, std::size_t value_i, std::size_t j, std::size_t value_j) const {
-    return missing_[first_[i] + value_i][first_[j] + value_j];
-  }
+  struct Value {
+    std::size_t of;  // which parameter
+    std::string text;
+  };
 
-  // A row with the first missing pair.
-  std::vector<std::size_t> next() {
-    constexpr std::size_t kOpen = ~std::size_t{0};
-    std::vector<std::size_t> row(parameters_.size(), kOpen);
-    std::vector<std::size_t> set;
-    const auto choose = [&](std::size_t i, std::size_t value) {
-      row[i] = value;
-      set.push_back(i);
-    };
-    const auto [i, value_i, j, value_j] = first_missing();
-    choose(i, value_i);
-    choose(j, value_j);
-    for (std::size_t k = 0; k < parameters_.size(); ++k) {
-      if (row[k] != kOpen) continue;
-      std::vector<std::size_t> best;
+  Row row_with(std::size_t a, std::size_t b) {
+    std::vector<std::size_t> chosen{a, b}, best;
+    for (std::size_t value = 0; value < all_.size();
+         value += parameters_[all_[value].of].values.size()) {
+      const std::size_t of = all_[value].of;
+      if (of == all_[a].of || of == all_[b].of) continue;
       std::ptrdiff_t most = 0;
-      for (std::size_t value = 0; value < parameters_[k].values.size(); ++value) {
-        const auto is_new = [&, k = k](std::size_t other) {
-          return missing(k, value, other, row[other]);
-        };
-        const auto news = std::count_if(set.begin(), set.end(), is_new);
+      best.clear();
+      for (std::size_t i = 0; i < parameters_[of].values.size(); ++i) {
+        const auto is_new = [&](std::size_t other) { return missing_[value + i][other]; };
+        const auto news = std::count_if(chosen.begin(), chosen.end(), is_new);
         if (news > most) best.clear();
         most = std::max(most, news);
-        if (news == most) best.push_back(value);
+        if (news == most) best.push_back(value + i);
       }
       const double any = random_.uniform() * static_cast<double>(best.size());
-      choose(k, best[static_cast<std::size_t>(any)]);
+      chosen.push_back(best[static_cast<std::size_t>(any)]);
     }
-    for (const std::size_t a : set) {
-      for (const std::size_t b : set) {
-        if (a >= b || !missing(a, row[a], b, row[b])) continue;
-        missing_[first_[a] + row[a]][first_[b] + row[b]] = false;
-        missing_[first_[b] + row[b]][first_[a] + row[a]] = false;
-        --left_;
-      }
+    Row named;
+    for (const std::size_t each : chosen) {
+      for (const std::size_t other : chosen) missing_[each][other] = false;
+      named[parameters_[all_[each].of].name] = all_[each].text;
     }
-    return row;
-  }
-
-  std::tuple<std::size_t, std::size_t, std::size_t, std::size_t> first_missing() const {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      for (std::size_t a = 0; a < parameters_[i].values.size(); ++a) {
-        for (std::size_t j = i + 1; j < parameters_.size(); ++j) {
-          for (std::size_t b = 0; b < parameters_[j].values.size(); ++b) {
-            if (missing(i, a, j, b)) return {i, a, j, b};
-          }
-        }
-      }
-    }
-    return {};
+    return named;
   }
 
   const std::vector<Parameter>& parameters_;
-  std::vector<std::size_t> first_;  // the index of a parameter's first value among all values
+  std::vector<Value> all_;  // of all parameters
   std::vector<std::vector<bool>> missing_;
-  std::size_t left_ = 0;
   ClientRandom random_{1, 0};
 };
 

@@ -62,20 +62,6 @@ TEST(Processes, DoNotGrowWithTheStorm) {
   EXPECT_EQ(processes_run(settings + "retry-budget = none\n").summary.processes, 0u);
 }
 
-// Eleven clients in three processes: 4, 4 and 3. Each process may have one retry at a time, which waits for
-// an hour.
-TEST(Processes, AreAsManyAsGiven) {
-  const auto retrying = [](const std::string& processes) {
-    return processes_run(kDead + "clients = 11\nlambda = 1s\nstrategy = fixed\nfixed-delay = 1h\n" +
-                         "retry-budget = concurrent\nbudget-min-concurrency = 1\n" + processes)
-        .summary.counts.failing;
-  };
-  EXPECT_EQ(retrying("processes = 3\n"), 3u);
-  EXPECT_EQ(retrying("clients-per-process = 4\n"), 3u);
-  EXPECT_EQ(retrying("processes = 11\n"), 11u);
-  EXPECT_EQ(retrying(""), 1u);
-}
-
 // Three clients in two processes: the second client is alone in its process.
 TEST(Processes, AreDealtInTurnToTheirClients) {
   ScenarioOptions options =
@@ -226,15 +212,6 @@ TEST(RequestTime, IsTheLatencyIfNothingFails) {
   EXPECT_EQ(summary.latencies.requests().ended.max(), summary.latencies.attempts().max());
   EXPECT_EQ(summary.counts.success_share(), 1);
   EXPECT_EQ(summary.counts.failing, 0);
-}
-
-TEST(Processes, SameSeedSameRun) {
-  const std::string settings = "strategy = exponential\nretry-budget = finagle\nthrottle = sre\n";
-  const Counts a = processes_run(settings, 7).summary.counts,
-               b = processes_run(settings, 7).summary.counts;
-  EXPECT_EQ(a.attempts, b.attempts);
-  EXPECT_EQ(a.not_sent, b.not_sent);
-  EXPECT_NE(a.attempts, processes_run(settings, 8).summary.counts.attempts);
 }
 
 }  // namespace

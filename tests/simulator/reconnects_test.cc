@@ -11,8 +11,6 @@
 namespace retrystorm {
 namespace {
 
-using HerdValues = std::vector<std::pair<const char*, const char*>>;
-
 struct HerdRecording final : RunObserver, ServiceObserver {
   std::vector<RunInterval> intervals;
   std::uint64_t offered = 0;  // in the last 9 s of the run
@@ -22,28 +20,20 @@ struct HerdRecording final : RunObserver, ServiceObserver {
   }
 };
 
-SimulatorOptions herd_options(const HerdValues& more) {
+SimulatorOptions herd_options(const std::string& more) {
   SimulatorOptions options;
   OptionList list;
   declare_options(list, options);
   // Clients that hardly ever want something, at a service that connects 2,000 of them a second.
-  for (const auto& [name, value] : HerdValues{{"outage", "reconnect"},
-                                              {"outage-at", "10s"},
-                                              {"observe", "19s"},
-                                              {"clients", "5000"},
-                                              {"lambda", "1000h"},
-                                              {"timeout", "100s"},
-                                              {"service", "workers"},
-                                              {"workers", "200"},
-                                              {"service-time", "100ms"},
-                                              {"reconnect-growth", "constant"}}) {
-    list.set(name, value);
-  }
-  for (const auto& [name, value] : more) list.set(name, value);
+  list.apply(
+      "outage = reconnect\noutage-at = 10s\nobserve = 19s\nclients = 5000\nlambda = 1000h\n"
+      "timeout = 100s\nservice = workers\nworkers = 200\nservice-time = 100ms\n"
+      "reconnect-growth = constant\n");
+  list.apply(more);
   return options;
 }
 
-ReconnectResult run_herd(const HerdValues& more, std::uint64_t seed = 1,
+ReconnectResult run_herd(const std::string& more, std::uint64_t seed = 1,
                          HerdRecording* recording = nullptr) {
   SimulatorOptions options = herd_options(more);
   options.report_interval = 500ms;
@@ -62,8 +52,7 @@ TEST(Reconnect, BringsClientsBackEvenlyOverTheWindow) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     HerdRecording recording;
     const ReconnectResult result =
-        run_herd({{"reconnect-base", "2500ms"}, {"workers", "5000"}, {"service-time", "1ms"}}, seed,
-                 &recording);
+        run_herd("reconnect-base = 2500ms\nworkers = 5000\nservice-time = 1ms\n", seed, &recording);
     EXPECT_EQ(result.clients, 5000u);
     EXPECT_EQ(result.back, 5000u);
     EXPECT_EQ(result.attempts, 5000u);
@@ -84,31 +73,29 @@ TEST(Reconnect, BringsClientsBackEvenlyOverTheWindow) {
 TEST(Reconnect, TakesAsLongAsTheServiceNeedsForAllOfThem) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     for (const char* window : {"100ms", "1s", "2s"}) {
-      EXPECT_NEAR(all_back(run_herd({{"reconnect-base", window}}, seed)), 5000 / 2000., 0.15)
+      EXPECT_NEAR(all_back(run_herd(std::string("reconnect-base = ") + window, seed)), 5000 / 2000.,
+                  0.15)
           << window;
     }
-    EXPECT_NEAR(all_back(run_herd({{"reconnect-base", "5s"}}, seed)), 5.1, 0.06);
+    EXPECT_NEAR(all_back(run_herd("reconnect-base = 5s\n", seed)), 5.1, 0.06);
   }
   // All come at the same moment, after 1 s, and are served in 25 batches.
-  const HerdValues at_once{{"reconnect-jitter", "none"}, {"reconnect-base", "1s"}};
+  const std::string at_once("reconnect-jitter = none\nreconnect-base = 1s\n");
   EXPECT_EQ(run_herd(at_once).all_back, 3500ms);
   EXPECT_EQ(run_herd(at_once).half_back, 2300ms);  // of 12.5 batches
 }
 
 TEST(Reconnect, CostsSoManyRequestsEach) {
   const ReconnectResult result =
-      run_herd({{"reconnect-jitter", "none"}, {"reconnect-base", "1s"}, {"reconnect-calls", "3"}});
+      run_herd("reconnect-jitter = none\nreconnect-base = 1s\nreconnect-calls = 3\n");
   EXPECT_EQ(result.attempts, 15'000u);
   EXPECT_NEAR(all_back(result), 1 + 15'000 / 2000., 0.001);
 }
 
 TEST(Reconnect, IsTriedAgainByItsOwnPolicy) {
-  HerdValues failing{{"clients", "100"},
-                     {"strategy", "none"},
-                     {"at", "10s set error-share=1"},
-                     {"reconnect-growth", "exponential"},
-                     {"reconnect-base", "1s"},
-                     {"reconnect-jitter", "none"}};
+  std::string failing(
+      "clients = 100\nstrategy = none\nat = 10s set error-share=1\n"
+      "reconnect-growth = exponential\nreconnect-base = 1s\nreconnect-jitter = none\n");
   // After 1, 3, 7 and 15 s.
   const ReconnectResult result = run_herd(failing);
   EXPECT_EQ(result.attempts, 400u);
@@ -116,20 +103,16 @@ TEST(Reconnect, IsTriedAgainByItsOwnPolicy) {
   EXPECT_EQ(result.back, 0u);
   EXPECT_EQ(result.all_back, std::nullopt);
   // After 1, 3, 5, ... 19 s.
-  failing.emplace_back("reconnect-cap", "2s");
+  failing += "reconnect-cap = 2s\n";
   EXPECT_EQ(run_herd(failing).attempts, 1000u);
 }
 
 // A hundred clients ask again as soon as they have an answer.
 TEST(Reconnect, FailsWhatIsUnderWayAndKeepsTheRestWaiting) {
   HerdRecording recording;
-  SimulatorOptions options = herd_options({{"clients", "100"},
-                                           {"lambda", "0s"},
-                                           {"strategy", "none"},
-                                           {"timeout", "3s"},
-                                           {"observe", "60s"},
-                                           {"reconnect-jitter", "none"},
-                                           {"reconnect-base", "10s"}});
+  SimulatorOptions options = herd_options(
+      "clients = 100\nlambda = 0s\nstrategy = none\ntimeout = 3s\nobserve = 60s\n"
+      "reconnect-jitter = none\nreconnect-base = 10s\n");
   const Summary summary =
       Simulation(make_scenario(options, 1), {.run = {&recording}, .service = {&recording}})
           .run()
@@ -157,35 +140,29 @@ TEST(Reconnect, SayWhereToLookWhereNobodyAsks) {
 // come too late come again, and the service is busy with what nobody waits for. Over 5 s there is no
 // queue. Exponential waits make the window longer by themselves, until fewer come than are served.
 TEST(Reconnect, OfAHerdHoldsTheServiceDownUnlessItIsSpread) {
-  HerdValues herd{{"clients", "1000"}, {"workers", "20"},   {"timeout", "2s"},
-                  {"lambda", "10s"},   {"observe", "180s"}, {"reconnect-base", "100ms"},
-                  {"strategy", "none"}};
-  const auto with = [&herd](const char* name, const char* value) {
-    HerdValues values = herd;
-    values.emplace_back(name, value);
-    return values;
-  };
+  std::string herd(
+      "clients = 1000\nworkers = 20\ntimeout = 2s\nlambda = 10s\nobserve = 180s\n"
+      "reconnect-base = 100ms\nstrategy = none\n");
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     EXPECT_EQ(run_herd(herd, seed).all_back, std::nullopt);
-    EXPECT_LT(all_back(run_herd(with("reconnect-base", "10s"), seed)), 12);
-    EXPECT_LT(all_back(run_herd(with("reconnect-growth", "exponential"), seed)), 180);
+    EXPECT_LT(all_back(run_herd(herd + "reconnect-base = 10s\n", seed)), 12);
+    EXPECT_LT(all_back(run_herd(herd + "reconnect-growth = exponential\n", seed)), 180);
   }
 }
 
 TEST(Reconnect, IsForClientsThatKeepAConnection) {
-  const auto unused = [](const HerdValues& more) {
+  const auto unused = [](const std::string& more) {
     return text_of(unused_options(herd_options(more)));
   };
-  test::expect_refusals<HerdValues>(
-      unused,
-      {{{}, ""},
-       {{{"outage", "drop"}, {"reconnect-calls", "2"}},
-        "reconnect-calls has no effect without --outage=reconnect\n"
-        "reconnect-growth has no effect without --outage=reconnect\n"},
-       {{{"arrivals", "open"}}, "outage reconnect has no effect without --arrivals=closed"},
-       {{{"reconnect-factor", "3"}},
-        "reconnect-factor has no effect without --reconnect-growth=exponential"},
-       {{{"outage-for", "0s"}}, "reconnect-growth has no effect without --outage=reconnect"}});
+  test::expect_refusals(
+      unused, {{"", ""},
+               {"outage = drop\nreconnect-calls = 2\n",
+                "reconnect-calls has no effect without --outage=reconnect\n"
+                "reconnect-growth has no effect without --outage=reconnect\n"},
+               {"arrivals = open\n", "outage reconnect has no effect without --arrivals=closed"},
+               {"reconnect-factor = 3\n",
+                "reconnect-factor has no effect without --reconnect-growth=exponential"},
+               {"outage-for = 0s\n", "reconnect-growth has no effect without --outage=reconnect"}});
 }
 
 }  // namespace

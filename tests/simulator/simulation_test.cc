@@ -202,15 +202,6 @@ TEST(Simulation, ClientsFollowTheHintsOfTheServer) {
   }
 }
 
-TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
-  Scenario scenario =
-      scenario_of(options_from<SimulatorOptions>(kTwoClients + "outage-for = 30s\n"));
-  scenario.length = 29s;
-  const SimulationResult result = run(scenario);
-  EXPECT_EQ(result.summary.counts.ok, 0u);
-  EXPECT_EQ(result.peak_concurrency, 0u);
-}
-
 TEST(Simulation, ServesTheRequestsOfClientsThatHaveHungUp) {
   // One client, whose attempts time out after 0.4 s and come again after 0.1 s. All of the 3 s
   // outage's attempts (the 7th at 3 s) are in the accept queue, and all are served at its end.
@@ -410,18 +401,6 @@ TEST(Simulation, EndsEarlyWithTheResultsSoFar) {
   const SimulationResult result = simulation.run([] { return true; });
   EXPECT_LT(result.summary.elapsed, std::chrono::hours(1));
   EXPECT_GT(result.summary.counts.ok, 0u);
-}
-
-// As the real one: a token every two seconds, and a hint of one or two seconds.
-TEST(Simulation, RetriesAfterTheHintOfTheServer) {
-  const std::string settings =
-      "strategy = fixed\nclients = 1\nlambda = 50ms\nbackoff-base = 1ms\nrate-limit = 0.5\n"
-      "rate-burst = 1\n" +
-      calm("200s");
-  const std::uint64_t ignoring = counts_of(settings).attempts;
-  const std::uint64_t listening = counts_of(settings + "retry-after = replace\n").attempts;
-  EXPECT_GT(ignoring, 10'000u);
-  EXPECT_LE(listening, 201u);  // little more than one for each refusal and each answer
 }
 
 // A service that is well has some ten requests in it at any moment, also at the end. None of them has failed.

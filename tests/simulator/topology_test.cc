@@ -46,12 +46,6 @@ std::string erring(const std::string& share) {
 std::string service(const std::string& name, const std::string& more = "") {
   return '[' + name + "]\nworkers = 900\nservice-time = 1ms\n" + more + '\n';
 }
-std::string retries(const std::string& edge, int attempts) {
-  return '[' + edge +
-         "]\nstrategy = fixed\nfixed-delay = 5ms\nmax-attempts = " + std::to_string(attempts) +
-         '\n';
-}
-
 // Files, and what is said of each that cannot be used.
 void expect_files_refused(const std::vector<std::pair<std::string, std::string>>& rows) {
   test::expect_refusals([](const std::string& text) { TopologyFile("shop.ini", text); }, rows);
@@ -116,37 +110,6 @@ TEST(ParseCalls, ReadsGroupsAndWhatStandsAfterAName) {
   EXPECT_THROW(parse_calls("a*1000&1000, b&1000, c&1000, d&1000, e&1000, f&1000, g&1000, h&1000, "
                            "i&1000, j&1000, k&1000"),
                std::invalid_argument);
-}
-
-const std::string kDiamond = service("a", "calls = left & right\n") +
-                             service("left", "calls = d\n") + service("right", "calls = d\n") +
-                             service("d") + retries("left.d", 3) + retries("right.d", 3);
-
-// A leg succeeds with s = 1 - p^3 after (1 - p^3)/(1 - p) calls, and is called up to three times. Published: 3.9922
-// calls and 99.610 % for p = 0.5, and 12.2516 and 37.525 % for 0.9.
-TEST(Topology, ADiamondIsCalledByBothSides) {
-  const std::string legs = kDiamond + retries("a.left", 3) + retries("a.right", 3);
-  for (const double p : {0.5, 0.9}) {
-    const double fails = std::pow(p, 3), per_leg = (1 - fails) / (1 - p);
-    const double legs_made = (1 - std::pow(fails, 3)) / (1 - fails);
-    const Summary run = run_of(legs, erring(print_number(p)) + "outage-of = d\n");
-    EXPECT_NEAR(calls_of(run, "d"), 2 * per_leg * legs_made, 0.15) << p;
-    EXPECT_NEAR(run.counts.success_share(), std::pow(1 - std::pow(fails, 3), 2), 0.01) << p;
-    EXPECT_NEAR(share_of(run, "left", "d"), 0.5, 0.01) << p;
-  }
-  const Summary dead = run_of(legs, erring("1") + "outage-of = d\n");
-  EXPECT_NEAR(calls_of(dead, "d"), 18, 0.1);
-}
-
-// Both legs again if one has failed: published 4.5126 calls and 98.713 %, if both are waited for.
-TEST(Topology, AllItsCallsAreRepeated) {
-  const std::string again = kDiamond + retries("a.left", 3) + retries("a.right", 3);
-  std::string all = again;
-  all.replace(all.find("calls = left & right"), 20,
-              "retry-scope = all\non-failure = all\ncalls = left & right");
-  const Summary run = run_of(all, erring("0.5") + "outage-of = d\n");
-  EXPECT_NEAR(calls_of(run, "d"), 4.5126, 0.06);
-  EXPECT_NEAR(run.counts.success_share(), 0.98713, 0.003);
 }
 
 TEST(Topology, TakesPercentagesAndThousands) {

@@ -27,25 +27,18 @@ Written written(const CellResult& cell, const MoreColumns& more = {}) {
 }
 
 TEST(CellResult, CountsVerdictsAndCensorsRunsThatNeverRecovered) {
-  const std::vector<RunResult> runs{{.verdict = Verdict::kRecovered,
-                                     .errors_gone = 5s,
-                                     .time_to_recovery = 10s,
-                                     .amplification = 1,
-                                     .ok_lost = 100,
-                                     .peak_concurrency = 300},
-                                    {.verdict = Verdict::kCollapsed,
-                                     .errors_gone = {},
-                                     .time_to_recovery = {},
-                                     .amplification = 9,
-                                     .ok_lost = 700,
-                                     .peak_concurrency = 900},
-                                    {.verdict = Verdict::kRecovered,
-                                     .errors_gone = 0s,
-                                     .time_to_recovery = 5s,
-                                     .amplification = 2,
-                                     .ok_lost = 100,
-                                     .peak_concurrency = 200}};
-  const CellResult cell = summarize(runs);
+  const auto run = [](Verdict verdict, std::optional<Duration> gone, std::optional<Duration> back,
+                      double amplification, double lost, std::size_t peak) {
+    return RunResult{.verdict = verdict,
+                     .errors_gone = gone,
+                     .time_to_recovery = back,
+                     .amplification = amplification,
+                     .ok_lost = lost,
+                     .peak_concurrency = peak};
+  };
+  const CellResult cell = summarize({run(Verdict::kRecovered, 5s, 10s, 1, 100, 300),
+                                     run(Verdict::kCollapsed, {}, {}, 9, 700, 900),
+                                     run(Verdict::kRecovered, 0s, 5s, 2, 100, 200)});
   EXPECT_EQ(cell.runs, 3u);
   EXPECT_EQ(cell.collapsed, 1u);
   EXPECT_EQ(cell.errors_gone, 5s);

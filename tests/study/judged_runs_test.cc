@@ -1,5 +1,6 @@
 #include "study/judged_runs.h"
 
+#include "model/base/text.h"
 #include "study/cell_result.h"
 #include "study/named_options.h"
 #include "study/statistics.h"
@@ -273,11 +274,8 @@ TEST(JudgedRuns, DoNotCallItBackWhatWasNotThere) {
 
 // 20 workers do 200/s. A client's own limit lets 120/s through, and 10 connections of 100 ms each 100/s.
 TEST(JudgedRuns, KnowWhatTheClientsLetThrough) {
-  NamedOptions options{{"arrivals", "open"},
-                       {"service", "workers"},
-                       {"workers", "20"},
-                       {"service-time", "100ms"},
-                       {"client-rate", "120/s"}};
+  NamedOptions options = test::given(
+      "arrivals=open, service=workers, workers=20, service-time=100ms, client-rate=120/s");
   const auto scenario = [&options](const std::string& rate) {
     options["rate"] = rate;
     return make_scenario(scenario_of(options), 1);
@@ -318,20 +316,13 @@ TEST(JudgedRuns, AreTheSameWithAnyNumberOfThreads) {
 
 // What stands above a column can be claimed. The ends of an interval are no claims of their own.
 TEST(Claims, MayHaveTheHeadsOfTables) {
-  for (const std::string head : {"success in it",  "load",
-                                 "back after",     "down",
-                                 "errors gone",    "gone p90",
-                                 "recovery",       "rec. p90",
-                                 "amplif.",        "OK lost",
-                                 "peak conc.",     "success",
-                                 "given up",       "not sent",
-                                 "req. p50",       "req. p99",
-                                 "success before", "given up during",
-                                 "not sent after", "attempts/s before",
-                                 "OK/s during",    "timed out after",
-                                 "errors before",  "req. p50 during",
-                                 "req. p99 after"}) {
-    EXPECT_NO_THROW(parse_expectation(head + "<1", cell_figures({}))) << head;
+  for (const auto head :
+       split("success in it,load,back after,down,errors gone,gone p90,recovery,rec. p90,"
+             "amplif.,OK lost,peak conc.,success,given up,not sent,req. p50,req. p99,"
+             "success before,given up during,not sent after,attempts/s before,OK/s during,"
+             "timed out after,errors before,req. p50 during,req. p99 after",
+             ',')) {
+    EXPECT_NO_THROW(parse_expectation(std::string(head) + "<1", cell_figures({}))) << head;
   }
   EXPECT_EQ(parse_expectation("success in it>99%", cell_figures({})).figure, "success_during");
   EXPECT_EQ(parse_expectation("load<2", cell_figures({})).figure, "amplification");

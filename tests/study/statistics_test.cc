@@ -22,22 +22,6 @@ TEST(WilsonInterval, IsWiderForAHigherConfidence) {
   EXPECT_EQ(wilson_interval(3, 50, 0.05).low, wilson_interval(3, 50).low);
 }
 
-// Tables of Student's distribution: 0.5 % beyond 63.657, 9.925, and 2.977 with 14 degrees.
-TEST(Mean, HasAWiderIntervalForAHigherConfidence) {
-  const auto t_of = [](std::size_t n) {
-    std::vector<double> values(n, 0.0);
-    values[0] = 1;
-    const Mean all = mean(values, 0.01);
-    double variance = 0;
-    for (const double value : values) variance += (value - all.value) * (value - all.value);
-    const double count = static_cast<double>(n);
-    return (all.interval->high - all.value) / std::sqrt(variance / (count - 1) / count);
-  };
-  EXPECT_NEAR(t_of(2), 63.657, 0.001);
-  EXPECT_NEAR(t_of(3), 9.925, 0.001);
-  EXPECT_NEAR(t_of(15), 2.977, 0.01);
-}
-
 TEST(WilsonInterval, OfNoneBeginsAtNoneAndOfAllEndsAtAll) {
   for (std::size_t runs = 1; runs < 1000; ++runs) {
     for (const double misses : {0.05, 0.01, 0.05 / 7}) {
@@ -82,26 +66,26 @@ TEST(NewcombeInterval, KnowsNothingWithoutRuns) {
   EXPECT_EQ(newcombe_interval(1, 2, 0, 0).high, 1);
 }
 
-// Student's t for 95 %: 12.706, 4.303, 3.182, 2.776, 2.571, 2.262, 2.093, 1.984 (any table).
+// Student's t for 95 %: 12.706, 4.303, 3.182, 2.776, 2.571, 2.262, 2.093, 1.984; for 99 %: 63.657, 9.925, and 2.977 with
+// 14 degrees (any table).
 TEST(Mean, HasAnIntervalByStudentsT) {
-  const auto t_of = [](std::size_t n) {
+  const auto t_of = [](std::size_t n, double misses) {
     // Half of them one above zero, half of them one below: the standard deviation is known.
     std::vector<double> values;
     for (std::size_t i = 0; i < n; ++i) values.push_back(i % 2 == 0 ? 1 : -1);
-    const Mean result = mean(values);
+    const Mean result = mean(values, misses);
     double variance = 0;
     for (const double each : values) variance += (each - result.value) * (each - result.value);
     const auto count = static_cast<double>(n);
     return (result.interval->high - result.value) / std::sqrt(variance / (count - 1) / count);
   };
-  EXPECT_NEAR(t_of(2), 12.706, 0.001);
-  EXPECT_NEAR(t_of(3), 4.303, 0.001);
-  EXPECT_NEAR(t_of(4), 3.182, 0.025);
-  EXPECT_NEAR(t_of(5), 2.776, 0.01);
-  EXPECT_NEAR(t_of(6), 2.571, 0.005);
-  EXPECT_NEAR(t_of(10), 2.262, 0.001);
-  EXPECT_NEAR(t_of(20), 2.093, 0.001);
-  EXPECT_NEAR(t_of(100), 1.984, 0.001);
+  const std::tuple<std::size_t, double, double, double> rows[] = {
+      {2, 0.05, 12.706, 0.001}, {3, 0.05, 4.303, 0.001},   {4, 0.05, 3.182, 0.025},
+      {5, 0.05, 2.776, 0.01},   {6, 0.05, 2.571, 0.005},   {10, 0.05, 2.262, 0.001},
+      {20, 0.05, 2.093, 0.001}, {100, 0.05, 1.984, 0.001}, {2, 0.01, 63.657, 0.001},
+      {3, 0.01, 9.925, 0.001},  {15, 0.01, 2.977, 0.01}};
+  for (const auto& [n, misses, t, within] : rows) EXPECT_NEAR(t_of(n, misses), t, within) << n;
+  EXPECT_EQ(mean({1, 2}, 0.05).interval->high, mean({1, 2}).interval->high);
 }
 
 TEST(Mean, OfOneValueHasNoInterval) {

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/support/given.h"
+
 namespace retrystorm {
 namespace {
 
@@ -59,10 +61,9 @@ const AnswerTrials::Outcome* find(const std::vector<AnswerTrials::Outcome>& outc
 
 // 64 workers that are half used, whose clients give up after three attempts.
 NamedOptions service() {
-  return {{"service", "workers"},    {"workers", "64"},     {"service-time", "lognormal:80ms"},
-          {"arrivals", "open"},      {"rate", "400"},       {"timeout", "1s"},
-          {"growth", "exponential"}, {"max-attempts", "3"}, {"backoff-base", "500ms"},
-          {"outage-for", "30s"}};
+  return test::given(
+      "service=workers, workers=64, service-time=lognormal:80ms, arrivals=open, rate=400, "
+      "timeout=1s, growth=exponential, max-attempts=3, backoff-base=500ms, outage-for=30s");
 }
 
 // A frozen process finds a full accept queue: 256 requests are 0.3 s of work for 800/s, 511 are 0.6 s, beside the load
@@ -150,11 +151,10 @@ TEST(Trials, TryNothingThatWasGiven) {
 
 // Down for good if it accepts all, and back if it does not.
 TEST(Trials, SayWhetherItAcceptsMoreThanItServes) {
-  const NamedOptions accepts_all{
-      {"service", "workers"},    {"workers", "32"},    {"service-time", "exponential:50ms"},
-      {"arrivals", "open"},      {"rate", "400"},      {"max-attempts", "3"},
-      {"growth", "exponential"}, {"timeout", "1s"},    {"backoff-base", "200ms"},
-      {"backlog", "511"},        {"outage-for", "10s"}};
+  const NamedOptions accepts_all = test::given(
+      "service=workers, workers=32, service-time=exponential:50ms, arrivals=open, "
+      "rate=400, max-attempts=3, growth=exponential, timeout=1s, backoff-base=200ms, "
+      "backlog=511, outage-for=10s");
   const auto outcomes = Tried{accepts_all}.all();
   const AnswerTrials::Outcome* outcome = find(outcomes, "accepts");
   ASSERT_NE(outcome, nullptr);

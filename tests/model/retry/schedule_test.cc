@@ -24,14 +24,6 @@ std::vector<bool> failures(const std::vector<ScheduledWait>& waits) {
   return all;
 }
 
-TEST(Schedule, HasTheWaitsOfTheArticles) {
-  EXPECT_EQ(seconds(waits_of("fixed", 3)), (std::vector{0.1, 0.1, 0.1}));
-  EXPECT_EQ(seconds(waits_of("linear", 3)), (std::vector{1.0, 2.0, 3.0}));
-  RetrySettings retry = retry_settings("exponential");
-  retry.backoff.jitter.amount = 0;
-  EXPECT_EQ(seconds(scheduled_waits(retry, 10s, 1, 3)), (std::vector{0.1, 0.271828, 0.738904616}));
-}
-
 TEST(Schedule, EndsWhereTheRequestIsGivenUp) {
   EXPECT_EQ(waits_of("truncated", 100).size(), 7);
   EXPECT_EQ(waits_of("none", 8).size(), 0);

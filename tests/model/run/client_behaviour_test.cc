@@ -72,22 +72,6 @@ TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
   EXPECT_TRUE(after(behaviour, Outcome::kError, {0.5}).gave_up.has_value());
 }
 
-TEST_F(ClientBehaviourTest, NoneNeverRetries) {
-  const ClientBehaviour behaviour(10s, retry_settings("none"));
-  const NextAttempt next = after(behaviour, Outcome::kTimedOut, {0.5});
-  EXPECT_EQ(next.gave_up, GiveUp::kAttempts);
-  EXPECT_EQ(next.wait, 0s);
-  EXPECT_EQ(next.think, kThink);
-}
-
-TEST_F(ClientBehaviourTest, SuccessForgetsTheFailuresBefore) {
-  const ClientBehaviour behaviour(10s, with_limit("fixed", 2));
-  after(behaviour, Outcome::kError, {});
-  after(behaviour, Outcome::kError, {});
-  EXPECT_FALSE(after(behaviour, Outcome::kOk, {0.5}).gave_up.has_value());
-  EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
-}
-
 // The wait comes before the first attempt, and the next one is longer: full jitter of 1 s, of 2 s.
 TEST_F(ClientBehaviourTest, WaitsBeforeTheFirstAttemptAfterALoss) {
   RetrySettings settings;

@@ -11,11 +11,6 @@ Duration hint_of(const HintOfferSettings& settings, Duration computed) {
   return offered_hint(settings, computed, nothing);
 }
 
-TEST(ServerHint, IsByDefaultComputedByTheAdmission) {
-  EXPECT_EQ(hint_of({}, 1s), 1s);
-  EXPECT_EQ(hint_of({}, 50s), 50s);
-}
-
 // HTTP has whole seconds. Rounded down, clients would come too early, and 0 would be no hint.
 TEST(ServerHint, IsRoundedUpToWholeSeconds) {
   EXPECT_EQ(hint_of({}, 0ns), 1s);
@@ -24,11 +19,6 @@ TEST(ServerHint, IsRoundedUpToWholeSeconds) {
   EXPECT_EQ(hint_of({.kind = HintKind::kFixed, .least = 4500ms}, 1s), 5s);
   EXPECT_EQ(hint_of({}, Duration::max()),
             std::chrono::floor<std::chrono::seconds>(Duration::max()));
-}
-
-TEST(ServerHint, MayBeNoneOrFixed) {
-  EXPECT_EQ(hint_of({.kind = HintKind::kNone}, 7s), 0s);
-  EXPECT_EQ(hint_of({.kind = HintKind::kFixed, .least = 30s}, 7s), 30s);
 }
 
 TEST(ServerHint, IsSpreadUniformlyOverTheWholeSecondsOfItsRange) {
@@ -46,16 +36,6 @@ TEST(ServerHint, BothEndsOfARangeAreRoundedUp) {
   EXPECT_EQ(offered_hint(settings, 7s, random), 3s);
   settings.most = 1900ms;  // no whole second between
   EXPECT_EQ(offered_hint(settings, 7s, random), 2s);
-}
-
-TEST(ServerHint, SpreadsOverEachSecondAlike) {
-  const HintOfferSettings settings{.kind = HintKind::kSpread, .least = 1s, .most = 10s};
-  ClientRandom random(1, 1);
-  std::map<Duration, int> times;
-  for (int i = 0; i < 100'000; ++i) ++times[offered_hint(settings, 1s, random)];
-  EXPECT_EQ(times.size(), 10u);
-  // Binomial: mean 10,000, standard deviation 95.
-  for (const auto& [hint, count] : times) EXPECT_NEAR(count, 10'000, 4 * 95) << hint.count();
 }
 
 TEST(ServerHint, CopesWithTheLongestRange) {

@@ -23,25 +23,6 @@ TEST(ServiceQueue, IsIdleAtFirst) {
   EXPECT_EQ(queue.current_delay(), 1s);
 }
 
-TEST(ServiceQueue, IsFirstInFirstOut) {
-  auto queue = steep_queue();
-  queue.arrive(kStart, "a");
-  queue.arrive(kStart + 1ms, "b");
-  queue.arrive(kStart + 2ms, "c");
-  EXPECT_EQ(queue.depart(kStart + 1h), "a");
-  EXPECT_EQ(queue.depart(kStart + 1h), "b");
-  EXPECT_EQ(queue.depart(kStart + 1h), "c");
-  EXPECT_EQ(queue.depart(kStart + 1h), std::nullopt);
-}
-
-TEST(ServiceQueue, DepartsWhenItsDelayIsOver) {
-  auto queue = steep_queue();
-  queue.arrive(kStart, "a");
-  EXPECT_EQ(queue.next_departure(), kStart + 1s);
-  EXPECT_EQ(queue.depart(kStart + 1s - 1ns), std::nullopt);
-  EXPECT_EQ(queue.depart(kStart + 1s), "a");
-}
-
 TEST(ServiceQueue, FrontMovesLaterWithEachArrival) {
   auto queue = steep_queue();
   queue.arrive(kStart, "a");
@@ -206,20 +187,6 @@ TEST(ServiceCurve, GivesTheArticlesDelaysToTheNanosecond) {
   EXPECT_EQ(format_duration(kArticle.delay(1599)), "16.458895305s");
   EXPECT_EQ(format_duration(kArticle.delay(1925)), "47.524196455s");
   EXPECT_EQ(format_duration(kArticle.delay(2231)), "2m8.580906589s");
-}
-
-TEST(ServiceCurve, ReachesTheClientsTimeoutAt951) {
-  EXPECT_LT(kArticle.delay(951), 2s);
-  EXPECT_GT(kArticle.delay(952), 2s);
-}
-
-TEST(ServiceCurve, HasItsHighestThroughputAt307) {
-  const auto throughput = [](std::size_t c) {
-    return static_cast<double>(c) / to_seconds(kArticle.delay(c));
-  };
-  EXPECT_NEAR(throughput(307), 1246.9, 0.1);
-  EXPECT_GT(throughput(307), throughput(297));
-  EXPECT_GT(throughput(307), throughput(317));
 }
 
 // 0.1 * 1.05^((c - 30)/15) passes 2^63 ns between 7792 (9.2205e18 ns) and 7793 (9.2506e18 ns).

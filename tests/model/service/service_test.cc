@@ -93,19 +93,6 @@ TEST(Service, AnErrorAtOnceIsARefusalWithoutAHint) {
   EXPECT_EQ(service.counts().completed, 0u);
 }
 
-TEST(Service, AnErrorHasTheStatusThatWasChosen) {
-  for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
-    ServiceOptions options = with_errors(1, after);
-    options.errors.status = 500;
-    Service<int> service(options, 1);
-    int item = 1;
-    const Answer at_once = service.arrive(kOpening, item).answer;
-    const Answer answer = at_once.ok() ? service.take(kOpening + 100ms)->answer : at_once;
-    EXPECT_EQ(answer.status(), 500);
-    EXPECT_TRUE(answer.is_error());
-  }
-}
-
 TEST(Service, AnErrorAfterServiceTakesAsLongAsAnyAnswer) {
   Service<int> service(with_errors(1, ErrorAfter::kService), 1);
   int item = 1;
@@ -346,30 +333,6 @@ TEST(ServiceOfWorkers, RejectsLaterIfThatCostsTime) {
   EXPECT_EQ(service.connections(), 0u);
   EXPECT_EQ(service.counts().completed, 1u);
   EXPECT_EQ(service.counts().rejections(), 1u);
-}
-
-// The answer is the same whether or not the refusal takes a worker's time.
-TEST(ServiceOfWorkers, RejectsLaterWithTheChosenStatus) {
-  for (const int status : {429, 503, 400}) {
-    ServiceOptions options = of_workers(1);
-    options.rate_limit = {.rate = 1, .burst = {.requests = 1}, .status = status};
-    options.hint = {.kind = HintKind::kFixed, .least = 7s};
-    Service<int> free(options, 1);
-    options.workers.rejection_cost = 30ms;
-    Service<int> service(options, 1);
-    for (int item : {1, 2}) {
-      service.arrive(kOpening, item);
-      free.arrive(kOpening, item);
-    }
-    int item = 3;
-    const Answer at_once = free.arrive(kOpening, item).answer;
-    EXPECT_EQ(at_once.status(), status);
-    service.take(kOpening + 100ms);
-    const auto rejected = service.take(kOpening + 130ms);
-    EXPECT_EQ(rejected->item, 2);
-    EXPECT_EQ(rejected->answer, at_once);
-    EXPECT_EQ(rejected->answer.asks_for_less(), at_once.asks_for_less());
-  }
 }
 
 // With one more worker the second is served at once. Refusals start to cost a worker's time, and stop
