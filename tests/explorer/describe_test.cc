@@ -340,15 +340,14 @@ TEST(Catalogue, HasEveryOptionOnceWithItsPart) {
     }
     return std::string();
   };
-  EXPECT_EQ(part_of("strategy"), "clients");
-  EXPECT_EQ(part_of("clients"), "clients");
-  EXPECT_EQ(part_of("queue-order"), "service");
-  EXPECT_EQ(part_of("rate-limit"), "service");
-  EXPECT_EQ(part_of("balance"), "service");
-  EXPECT_EQ(part_of("outage-replicas"), "outage");
-  EXPECT_EQ(part_of("outage"), "outage");
-  EXPECT_EQ(part_of("outage-for"), "outage");
-  EXPECT_EQ(part_of("at"), "outage");
+  for (const auto& [name, part] :
+       {std::pair("strategy", "clients"), std::pair("clients", "clients"),
+        std::pair("queue-order", "service"), std::pair("rate-limit", "service"),
+        std::pair("balance", "service"), std::pair("outage-replicas", "outage"),
+        std::pair("outage", "outage"), std::pair("outage-for", "outage"),
+        std::pair("at", "outage")}) {
+    EXPECT_EQ(part_of(name), part) << name;
+  }
 }
 
 TEST(Catalogue, HasTheOptionsOfOneService) {

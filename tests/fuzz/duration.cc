@@ -1,20 +1,14 @@
 // Durations as people write them: either refused with a sentence, or equal to their printed form.
 #include "model/base/duration.h"
 
-#include <cstdint>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-#include <string_view>
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace retrystorm;
+void retrystorm::fuzz(std::string_view text) {
   Duration duration{};
   try {
-    duration = parse_duration({reinterpret_cast<const char*>(data), size});
+    duration = parse_duration(text);
   } catch (const std::invalid_argument&) {
-    return 0;
+    return;
   }
   if (parse_duration(format_duration(duration)) != duration) std::abort();
-  return 0;
 }

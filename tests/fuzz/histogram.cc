@@ -1,22 +1,15 @@
 // Pages of metrics: refused in a line, or a histogram whose quantiles ascend.
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
 #include "policies/tree.h"
 #include "retrystorm/known_service.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace retrystorm;
+void retrystorm::fuzz(std::string_view text) {
   try {
-    const TimeHistogram times =
-        read_histogram(std::string_view(reinterpret_cast<const char*>(data), size), "");
+    const TimeHistogram times = read_histogram(text, "");
     const auto half = times.quantile(0.5), most = times.quantile(0.99);
     if (!half && most) std::abort();
     if (half && most && *half > *most) std::abort();
   } catch (const BadFile& error) {
-    if (std::string(error.what()).find('\n') != std::string::npos) std::abort();
+    expect_one_line(error.what());
   }
-  return 0;
 }

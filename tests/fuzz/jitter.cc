@@ -1,19 +1,14 @@
 // Jitter as people write it: either refused with a sentence, or equal to its printed form. No wait is
 // negative.
-#include <cstdint>
-#include <cstdlib>
-#include <stdexcept>
-#include <string_view>
-
 #include "model/retry/backoff.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace retrystorm;
+void retrystorm::fuzz(std::string_view text) {
   Jitter jitter;
   try {
-    jitter = parse_jitter({reinterpret_cast<const char*>(data), size});
+    jitter = parse_jitter(text);
   } catch (const std::invalid_argument&) {
-    return 0;
+    return;
   }
   if (parse_jitter(to_string(jitter)) != jitter) std::abort();
   ClientRandom random(1, 0);
@@ -22,5 +17,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (jitter.of(wait, random) < Duration::zero()) std::abort();
     }
   }
-  return 0;
 }

@@ -1,23 +1,20 @@
 // Files of settings (--config): either refused with a usage error, or read, printed and made into a run. Their names that
 // no option has are told. The same as files of a swept strategy.
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
-#include <string>
 
 #include "common/cli/settings_file.h"
 #include "simulate/program.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace retrystorm;
+void retrystorm::fuzz(std::string_view text) {
   CLI::App app;
   SimulatorOptions options;
   set_up_app(app);
   add_simulator_options(app, options);
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  std::istringstream file(text), strategy(text);
+  const std::string whole(text);
+  std::istringstream file(whole), strategy(whole);
   try {
     settings_reader([](const std::string&) { return std::nullopt; })->from_config(strategy);
   } catch (const CLI::Error&) {
@@ -26,14 +23,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     app.parse_from_stream(file);
     apply_in_order(app);
   } catch (const CLI::ParseError&) {
-    return 0;
+    return;
   }
-  if (!take_unknown_settings(app).empty()) return 0;
+  if (!take_unknown_settings(app).empty()) return;
   options_json(app);
   try {
     make_scenario(options, 1);
   } catch (const std::runtime_error&) {
   } catch (const std::invalid_argument&) {
   }
-  return 0;
 }

@@ -1,14 +1,10 @@
 // Files of a strategy's settings: either refused with a sentence, or equal to their printed form and
 // usable for retries.
 #include <chrono>
-#include <cstdint>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 
 #include "model/retry/retry_policy.h"
 #include "model/retry/retry_settings.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -45,15 +41,15 @@ void retry(const RetrySettings& settings) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void retrystorm::fuzz(std::string_view text) {
   RetrySettings settings;
   OptionList options;
   declare_options(options, settings);
   try {
-    options.apply({reinterpret_cast<const char*>(data), size});
+    options.apply(text);
     check(settings);
   } catch (const std::invalid_argument&) {
-    return 0;
+    return;
   }
   retry(settings);
   for (const Option& option : options.all()) {
@@ -62,5 +58,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     option.set(value);
     if (option.get() != value) std::abort();
   }
-  return 0;
 }

@@ -1,16 +1,11 @@
 // Files of --topology: refused with a sentence, or services that can be run.
-#include <cstdint>
-#include <stdexcept>
-#include <string_view>
-
 #include "simulator/graph/topology_file.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace retrystorm;
+void retrystorm::fuzz(std::string_view text) {
   try {
-    const TopologyFile file("file", std::string_view(reinterpret_cast<const char*>(data), size));
+    const TopologyFile file("file", text);
     for (const auto& name : file.services()) file.set_in(name);
   } catch (const std::invalid_argument&) {
   }
-  return 0;
 }

@@ -1,23 +1,14 @@
 #include "retrystorm/heat_map.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <sstream>
-
 #include "simulator/scenario_options.h"
 #include "study/cell_result.h"
 #include "tests/support/facts.h"
 #include "tests/support/refusal.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // Of ten runs, all recovered unless the test says otherwise.
 CellValues cell(const std::map<std::string, nlohmann::ordered_json>& some) {

@@ -1,15 +1,9 @@
 // A service from what is known of it: formulas by hand, pages of metrics.
 #include "retrystorm/known_service.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cmath>
-#include <string>
-
 #include "policies/tree.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

@@ -1,20 +1,11 @@
 // Which settings a search may try, and what options they are.
 #include "retrystorm/policy_space.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using ::testing::Contains;
-using ::testing::Not;
-using ::testing::Pair;
-using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 std::vector<ListedStrategy> strategies(const std::vector<std::string>& names) {

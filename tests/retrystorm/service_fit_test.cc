@@ -1,22 +1,13 @@
 // A service from steps whose truth is known, and steps from the files of others.
 #include "retrystorm/service_fit.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "common/output/style.h"
 #include "model/base/random.h"
 #include "policies/tree.h"
 #include "retrystorm/load.h"
 #include "retrystorm/measured_service.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

@@ -1,21 +1,14 @@
 // The numbers of the usual remedies, by hand from the rules of docs/remedies.md.
 #include "retrystorm/usual_remedies.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "study/named_options.h"
 #include "tests/support/given.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
 
-using ::testing::Contains;
 using ::testing::IsSupersetOf;
 
 std::vector<UsualRemedy> remedies_of(const NamedOptions& options) {

@@ -1,18 +1,12 @@
 #include "study/limit_value.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <stdexcept>
-
 #include "study/statistics.h"
 #include "tests/support/refusal.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
-using ::testing::ElementsAre;
 using Judged = std::function<std::optional<TriedValue>(const std::string& value)>;
 
 // Claims that hold for some whole numbers.

@@ -1,16 +1,7 @@
 #include "study/trials.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <set>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "tests/support/given.h"
+#include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {

@@ -15,6 +15,7 @@ namespace retrystorm::test {
 class ScriptedRandom final : public Random {
  public:
   ScriptedRandom(std::initializer_list<double> uniforms) : uniforms_(uniforms) {}
+  explicit ScriptedRandom(const std::vector<double>& uniforms) : uniforms_(uniforms) {}
 
   using Random::uniform;
   double uniform() override {
@@ -27,6 +28,13 @@ class ScriptedRandom final : public Random {
  private:
   std::vector<double> uniforms_;
   std::size_t next_ = 0;
+};
+
+// Always the same uniform.
+struct SameRandom final : Random {
+  explicit SameRandom(double number) : number_(number) {}
+  double uniform() override { return number_; }
+  const double number_;
 };
 
 // Marsaglia's polar method turns these two uniforms, the point (1/2, 0), into the normal variate

@@ -1,18 +1,9 @@
 // `retrystorm compare`: days of services of which the truth is known.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string>
-
 #include "tests/support/child_process.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using ::testing::StartsWith;
 
 class Compare : public testing::Test {
  protected:

@@ -4,7 +4,6 @@
 #include "tests/support/given.h"
 #include "tests/support/scenario_settings.h"
 #include "tests/support/sockets.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 #include "tests/validation/observed_run.h"
 

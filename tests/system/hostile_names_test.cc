@@ -4,7 +4,6 @@
 
 #include "model/base/text.h"
 #include "tests/support/child_process.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 namespace retrystorm::test {

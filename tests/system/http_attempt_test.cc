@@ -10,7 +10,6 @@
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 namespace retrystorm::test {

@@ -1,22 +1,9 @@
 // `retrystorm measure`: what it must not do, and by which rules it stops.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <thread>
-
 #include "tests/support/child_process.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 class Measure : public testing::Test {
  protected:

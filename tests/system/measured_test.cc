@@ -1,13 +1,6 @@
 // `retrystorm measure` of a real server of which the truth is known.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <string>
-
 #include "tests/support/child_process.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/test.h"
 
 namespace retrystorm::test {
 namespace {

@@ -2,7 +2,6 @@
 #include "common/output/output_file.h"
 #include "model/base/text.h"
 #include "tests/support/child_process.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 namespace retrystorm::test {

@@ -1,6 +1,5 @@
 // The ready-made scenario files.
 #include "tests/support/child_process.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 namespace retrystorm::test {

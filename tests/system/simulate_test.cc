@@ -1,6 +1,5 @@
 // The simulator as a program: what it prints and writes, and its exit code.
 #include "tests/support/child_process.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 namespace retrystorm::test {

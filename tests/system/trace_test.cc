@@ -1,7 +1,6 @@
 // Traced requests of a real run.
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 namespace retrystorm::test {

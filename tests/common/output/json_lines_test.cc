@@ -4,7 +4,6 @@
 #include "tests/support/child_process.h"
 #include "tests/support/fifo.h"
 #include "tests/support/refusal.h"
-#include "tests/support/temp_dir.h"
 #include "tests/support/test.h"
 
 namespace retrystorm {

@@ -43,15 +43,12 @@ TEST(ServerLine, IsThatOfTheOriginal) {
             "Jun 21 22:13:07.492: concurrency: 19000, last delay: 0s");
 }
 
-TEST(TimeStamp, IsGosStampMilli) {
+TEST(TimeStamp, IsGosStampMilliInLocalTime) {
   const TimeZone utc("UTC");
   EXPECT_EQ(time_stamp(kJune), "Jun 21 22:13:07.492");
   // 2024-12-03 04:05:06.007: the day padded with a space, the rest with zeros.
   EXPECT_EQ(time_stamp(std::chrono::system_clock::time_point(1733198706007ms)),
             "Dec  3 04:05:06.007");
-}
-
-TEST(TimeStamp, IsLocalTime) {
   const TimeZone east("XYZ-2");  // two hours east, in POSIX's notation
   EXPECT_EQ(time_stamp(kJune), "Jun 22 00:13:07.492");
 }
@@ -107,30 +104,21 @@ TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
       R"("late_ms":{"p50":null,"p95":null,"p99":null}})");
 }
 
-TEST(ServerIntervalJson, ShowsTheStateOfTheWorkers) {
+TEST(ServerInterval, ShowsTheStateOfTheWorkers) {
   const ServerInterval interval{.concurrency = 173,
+                                .last_delay = 870ms,
                                 .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}};
+  EXPECT_EQ(server_line("now", interval), "now: busy:   19 of 20, waiting:  153, delay: 870ms");
   const auto json = server_interval_json(1s, 1s, interval);
   EXPECT_EQ(json["workers"], 20);
   EXPECT_EQ(json["busy"], 19);
   EXPECT_EQ(json["waiting"], 153);
 }
 
-TEST(ServerLine, ShowsTheStateOfTheWorkers) {
-  EXPECT_EQ(server_line("now", {.concurrency = 173,
-                                .last_delay = 870ms,
-                                .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}}),
-            "now: busy:   19 of 20, waiting:  153, delay: 870ms");
-}
-
-TEST(ServerIntervalJson, HasTheRequestsWaitedForIfTheyAreKnown) {
+TEST(ServerIntervalJson, HasWhatIsKnown) {
   EXPECT_EQ(server_interval_json(1s, 1s, {.concurrency = 173, .waited_for = 20})["waited_for"], 20);
   EXPECT_FALSE(server_interval_json(1s, 1s, {.concurrency = 173}).contains("waited_for"));
-}
-
-TEST(ServerIntervalJson, CopesWithAnEmptyWindow) {
-  const auto json = server_interval_json(0s, 0s, {.counts = {.offered = 5}});
-  EXPECT_EQ(json["offered"], 0);
+  EXPECT_EQ(server_interval_json(0s, 0s, {.counts = {.offered = 5}})["offered"], 0);
 }
 
 Summary recovered_run() {

@@ -12,11 +12,7 @@ const double kAlmostOne = std::nextafter(1.0, 0.0);
 
 // The first waits of a request, always with the same uniform number.
 std::vector<Duration> waits(const BackoffSettings& settings, double u, std::size_t count) {
-  struct Same final : Random {
-    explicit Same(double u) : u_(u) {}
-    double uniform() override { return u_; }
-    double u_;
-  } random(u);
+  test::SameRandom random(u);
   const Backoff backoff(settings);
   RetryState state;
   backoff.begin_request(state, 10s);

@@ -60,12 +60,7 @@ struct Course {
 
 void expect_course(const Course& course) {
   SCOPED_TRACE(course.settings + course.steps);
-  struct Given final : Random {
-    double uniform() override { return uniforms.at(next++); }
-    std::vector<double> uniforms;
-    std::size_t next = 0;
-  } random;
-  random.uniforms = course.uniforms;
+  test::ScriptedRandom random(course.uniforms);
   Client client(settings_of<RetrySettings>(course.settings), random);
   Duration waited{};
   std::uint64_t attempts = 0;
@@ -95,7 +90,7 @@ void expect_course(const Course& course) {
       waited += decision.wait;
     }
   }
-  EXPECT_EQ(random.next, random.uniforms.size());
+  EXPECT_EQ(random.left(), 0);
   EXPECT_EQ(client.metrics().invocations, attempts);
   EXPECT_EQ(client.metrics().total_sleep, waited);
   if (course.ups >= 0) {

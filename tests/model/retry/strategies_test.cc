@@ -4,16 +4,13 @@
 #include "model/retry/retry_settings.h"
 #include "tests/support/refusal.h"
 #include "tests/support/scenario_settings.h"
+#include "tests/support/scripted_random.h"
 #include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
 
 using ::testing::IsSupersetOf;
-
-struct MiddleRandom final : Random {
-  double uniform() override { return 0.5; }
-};
 
 TEST(Strategies, AreSortedAndNameTheirSources) {
   std::string before;
@@ -46,7 +43,7 @@ TEST(Strategies, FixedIsTheDefault) {
 
 // The waits of each library if every random number is in the middle, and whether there are more.
 TEST(Strategies, WaitAsTheirLibrariesDo) {
-  MiddleRandom random;
+  test::SameRandom random(0.5);
   struct Case {
     const char* strategy;
     AttemptResult failure;
@@ -190,7 +187,7 @@ TEST(Strategies, RetryWhatTheirLibrariesDo) {
   };
   for (const auto& [strategy, expected] : cases) {
     const RetryPolicy policy(retry_settings(strategy));
-    MiddleRandom random;
+    test::SameRandom random(0.5);
     std::string retried;
     for (const auto& [name, failure] : failures) {
       RetryState state;
@@ -206,7 +203,7 @@ TEST(Strategies, RetryWhatTheirLibrariesDo) {
 // With all random numbers in the middle and failures that take no time: the ninth wait, of 30 s,
 // would end after 121.5 s.
 TEST(Strategies, GoogleCloudStopsBeforeTheWaitThatPassesItsDeadline) {
-  MiddleRandom random;
+  test::SameRandom random(0.5);
   const RetryPolicy policy(retry_settings("google-cloud"));
   RetryState state;
   RetryMetrics metrics;

@@ -12,19 +12,14 @@ using test::kStart;
 using test::kThrottled;
 using test::settings_of;
 
-// The greatest number below 1: refused only if the probability is 1.
-class NeverRefused final : public Random {
- public:
-  double uniform() override { return 1 - 0x1p-53; }
-};
-
 class ThrottleTest : public ::testing::Test {
  protected:
   void make(std::string_view settings) {
     throttle_.emplace(settings_of<ThrottleSettings>(settings), kStart);
   }
   void ask(int times, TimePoint now = kStart) {
-    NeverRefused random;
+    // The greatest number below 1: refused only if the probability is 1.
+    test::SameRandom random(1 - 0x1p-53);
     for (int i = 0; i < times; ++i) {
       EXPECT_EQ(throttle_->ask(now, random).kind, Permission::Kind::kSend);
     }

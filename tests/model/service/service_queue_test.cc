@@ -23,7 +23,7 @@ TEST(ServiceQueue, IsIdleAtFirst) {
   EXPECT_EQ(queue.current_delay(), 1s);
 }
 
-TEST(ServiceQueue, FrontMovesLaterWithEachArrival) {
+TEST(ServiceQueue, FrontMovesWithEachArrivalAndLeave) {
   auto queue = steep_queue();
   queue.arrive(kStart, "a");
   queue.arrive(kStart, "b");
@@ -33,11 +33,7 @@ TEST(ServiceQueue, FrontMovesLaterWithEachArrival) {
   queue.arrive(kStart, "d");
   EXPECT_NEAR(to_seconds(queue.next_departure() - kStart), 4, 1e-8);
   EXPECT_EQ(queue.depart(kStart + 3s), std::nullopt);
-}
-
-TEST(ServiceQueue, FrontMovesEarlierWithEachLeave) {
-  auto queue = steep_queue();
-  for (const char* item : {"a", "b", "c", "d"}) queue.arrive(kStart, item);
+  // And earlier with each leave.
   queue.take_front();
   EXPECT_NEAR(to_seconds(queue.next_departure() - kStart), 4, 1e-8);  // not yet answered
   queue.leave();
@@ -117,17 +113,23 @@ TEST(ServiceQueue, HoldsMoveOnlyValues) {
   EXPECT_EQ(**queue.depart(kStart), 7);
 }
 
-TEST(QueueOrder, IsReadAsItIsPrinted) {
+TEST(QueueRules, AreReadAsTheyArePrinted) {
   for (const char* text : {"fifo", "lifo", "adaptive-lifo:0", "adaptive-lifo:17", "unfair:0.1"}) {
     EXPECT_EQ(to_string(parse_queue_order(text)), text);
   }
-}
-
-TEST(QueueOrder, RefusesOtherText) {
   for (const char* text :
        {"", "FIFO", "fifo:1", "random", "adaptive-lifo", "adaptive-lifo:", "adaptive-lifo:-1",
         "adaptive-lifo:1.5", "adaptive-lifo:1:2", "unfair", "unfair:2", "unfair:0.1:1"}) {
     EXPECT_THROW(parse_queue_order(text), std::invalid_argument) << text;
+  }
+  for (const char* text : {"none", "age:1.5s", "codel:7ms:150ms"}) {
+    EXPECT_EQ(to_string(parse_queue_drop(text)), text);
+  }
+  EXPECT_EQ(to_string(parse_queue_drop("codel")), "codel:5ms:100ms");
+  for (const char* text :
+       {"", "no", "age", "age:", "age:-1s", "age:1s:2s", "codel:", "codel:5ms",
+        "codel:5ms:", "codel:0s:100ms", "codel:5ms:0s", "codel:5ms:100ms:1s", "length:5"}) {
+    EXPECT_THROW(parse_queue_drop(text), std::invalid_argument) << text;
   }
 }
 
@@ -149,21 +151,6 @@ TEST(CoDel, DropsAsFollyDoes) {
   }
 }
 
-TEST(QueueDrop, IsReadAsItIsPrinted) {
-  for (const char* text : {"none", "age:1.5s", "codel:7ms:150ms"}) {
-    EXPECT_EQ(to_string(parse_queue_drop(text)), text);
-  }
-  EXPECT_EQ(to_string(parse_queue_drop("codel")), "codel:5ms:100ms");
-}
-
-TEST(QueueDrop, RefusesOtherText) {
-  for (const char* text :
-       {"", "no", "age", "age:", "age:-1s", "age:1s:2s", "codel:", "codel:5ms",
-        "codel:5ms:", "codel:0s:100ms", "codel:5ms:0s", "codel:5ms:100ms:1s", "length:5"}) {
-    EXPECT_THROW(parse_queue_drop(text), std::invalid_argument) << text;
-  }
-}
-
 const ServiceCurve kArticle(100ms, 30, 1.05, 15);
 
 TEST(ServiceCurve, IsFlatUpToTheLimit) {
@@ -171,6 +158,11 @@ TEST(ServiceCurve, IsFlatUpToTheLimit) {
   EXPECT_EQ(kArticle.delay(1), 100ms);
   EXPECT_EQ(kArticle.delay(30), 100ms);
   EXPECT_GT(kArticle.delay(31), 100ms);
+  const ServiceCurve flat(5ms, 0, 1, 15);
+  EXPECT_EQ(flat.delay(1), 5ms);
+  EXPECT_EQ(flat.delay(1'000'000), 5ms);
+  EXPECT_TRUE(std::isinf(flat.best_concurrency()));
+  EXPECT_EQ(ServiceCurve(0s, 0, 1e9, 1e-9).delay(1'000'000), 0s);
 }
 
 TEST(ServiceCurve, GrowsByTheFactorForEveryKRequests) {
@@ -179,10 +171,7 @@ TEST(ServiceCurve, GrowsByTheFactorForEveryKRequests) {
   const ServiceCurve doubling(1s, 10, 2, 5);
   EXPECT_NEAR(to_seconds(doubling.delay(15)), 2, 1e-8);
   EXPECT_NEAR(to_seconds(doubling.delay(25)), 8, 1e-8);
-}
-
-// The log in the article.
-TEST(ServiceCurve, GivesTheArticlesDelaysToTheNanosecond) {
+  // The log in the article.
   EXPECT_EQ(format_duration(kArticle.delay(1040)), "2.671444385s");
   EXPECT_EQ(format_duration(kArticle.delay(1599)), "16.458895305s");
   EXPECT_EQ(format_duration(kArticle.delay(1925)), "47.524196455s");
@@ -197,6 +186,8 @@ TEST(ServiceCurve, SaturatesWhereTheOriginalOverflows) {
   EXPECT_EQ(kArticle.delay(20'000), Duration::max());
   EXPECT_EQ(kArticle.delay(1'000'000'000), Duration::max());
   EXPECT_EQ(kArticle.delay(std::numeric_limits<std::size_t>::max()), Duration::max());
+  EXPECT_EQ(ServiceCurve(1ns, 0, 1e9, 1e-9).delay(1), Duration::max());
+  EXPECT_EQ(ServiceCurve(Duration::max(), 0, 1.05, 15).delay(1), Duration::max());
 }
 
 TEST(ServiceCurve, KnowsWhereItsThroughputFalls) {
@@ -206,31 +197,11 @@ TEST(ServiceCurve, KnowsWhereItsThroughputFalls) {
   EXPECT_EQ(kArticle.concurrency_of_delay(99ms), 0);
   EXPECT_NEAR(kArticle.throughput(1588), 100, .5);
   EXPECT_NEAR(kArticle.throughput(1317), 200, .5);
-  const ServiceCurve flat(5ms, 0, 1, 15);
-  EXPECT_TRUE(std::isinf(flat.best_concurrency()));
-}
-
-TEST(ServiceCurve, NeverFalls) {
-  Duration last{0};
+  Duration last{0};  // of delays, which never fall
   for (std::size_t c = 0; c < 20'000; ++c) {
     ASSERT_GE(kArticle.delay(c), last) << c;
     last = kArticle.delay(c);
   }
-}
-
-TEST(ServiceCurve, OfFactorOneIsFlat) {
-  const ServiceCurve flat(5ms, 0, 1, 15);
-  EXPECT_EQ(flat.delay(1), 5ms);
-  EXPECT_EQ(flat.delay(1'000'000), 5ms);
-}
-
-TEST(ServiceCurve, OfNoDelayStaysAtZero) {
-  EXPECT_EQ(ServiceCurve(0s, 0, 1e9, 1e-9).delay(1'000'000), 0s);
-}
-
-TEST(ServiceCurve, OfExtremeParametersSaturates) {
-  EXPECT_EQ(ServiceCurve(1ns, 0, 1e9, 1e-9).delay(1), Duration::max());
-  EXPECT_EQ(ServiceCurve(Duration::max(), 0, 1.05, 15).delay(1), Duration::max());
 }
 
 }  // namespace
