@@ -231,11 +231,5 @@ TEST_F(DashboardTest, TellsTheEndToTwentyBrowsers) {
   EXPECT_EQ(client_.exit_code(3s * kSlowness), 0);
 }
 
-TEST(Dashboard, DoesWithoutAServerToFreezeOrToAsk) {
-  const ServerUnderTest server;
-  succeeded(RETRYSTORM_CLIENT, {"--url", server.url(), "--dashboard", "--dashboard-port", "0",
-                                "--duration", "1500ms", "--clients", "5", "--lambda", "100ms"});
-}
-
 }  // namespace
 }  // namespace retrystorm::test
