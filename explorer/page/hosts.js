@@ -29,6 +29,7 @@ export function mountHosts(app) {
   const boxes = make('div', {className: 'hosts-boxes', role: 'group'});
   const key = make('div', {className: 'hosts-key legends'}), all = find('hosts');
   const mark = (state, ...inside) => make('span', {className: `hosts-box hosts-${state}`}, ...inside);
+  const title = make('strong', {}, 'Hosts');
   let hosts = null;
 
   function fill() {
@@ -48,7 +49,7 @@ export function mountHosts(app) {
   }
 
   const bar = new TimeBar(app, 'hosts', 'the hosts', fill);
-  all.append(make('strong', {}, 'Hosts'), boxes, key, bar.element);
+  all.append(title, boxes, key, bar.element);
   for (const event of ['run', 'drawn']) {
     app.on(event, () => {
       ({hosts} = app.ours.drawn);
@@ -56,7 +57,8 @@ export function mountHosts(app) {
       all.hidden = !hosts;
       bar.take(hosts?.t ?? [], Infinity);
       if (!hosts) return;
-      const [now] = hosts.boxes;
+      const {services} = app.description, [now] = hosts.boxes;
+      title.textContent = services ? `Hosts of ${app.value('outage-of') || services.nodes.at(-1)}` : 'Hosts';
       boxes.classList.toggle('hosts-many', now.length > MANY);
       if (boxes.children.length !== now.length) {
         boxes.replaceChildren(...now.map((_, i) => {

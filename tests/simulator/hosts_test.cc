@@ -465,6 +465,22 @@ TEST(HostsOfAChain, KeepConnectionsToEachHost) {
   }
 }
 
+// A section has its own, and otherwise those of the command line.
+TEST(HostsOfAChain, MayBeSetInASection) {
+  const std::string api =
+      "[api]\nworkers = 20\nservice-time = 5ms\ncalls = db\n[db]\nworkers = 15\n";
+  const Topology topology = TopologyFile("", api + "replicas = 3\nbalance = least\n")
+                                .topology({.hosts = {.replicas = 2}}, {}, {});
+  EXPECT_EQ(topology.nodes[0].hosts.replicas, 2);
+  EXPECT_EQ(topology.nodes[1].hosts.replicas, 3);
+  EXPECT_EQ(topology.nodes[0].hosts.balance, Balance::kRoundRobin);
+  EXPECT_EQ(topology.nodes[1].hosts.balance, Balance::kLeast);
+  test::expect_refusals([&](const std::string& line) { TopologyFile("", api + line); },
+                        {{"balance = least\n", "balance"},
+                         {"outage-replicas = 1\n", "outage-replicas"},
+                         {"replicas = 0\n", "replicas"}});
+}
+
 TEST(HostsOfAChain, AreRefusedIfTheyCannotBe) {
   test::expect_refusals(
       [](const std::string& settings) { make_scenario(options_from(settings), 1); },
