@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "model/retry/strategies.h"
@@ -58,12 +57,13 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
       some_left_(std::any_of(scenario.topology.edges.begin(), scenario.topology.edges.end(),
                              [](const GraphEdge& each) { return each.caller.retry.hedge.any(); })),
       clients_(std::move(clients)),
+      nodes_(scenario.topology.nodes.size()),
       sampling_(scenario.seed, std::numeric_limits<std::uint64_t>::max() - 900),
       watch_(shape_of(scenario.topology)) {
   const Topology& topology = scenario.topology;
   const TimePoint end = saturating_add(TimePoint{}, scenario.length);
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
-    Node& node = nodes_.emplace_back();
+    Node& node = nodes_[i];
     for (std::size_t host = 0; host < topology.nodes[i].hosts.most(); ++host) {
       node.services.push_back(std::make_unique<GraphService>(
           with_own_numbers(topology, i), node.callers, clock, some_left_,
@@ -77,7 +77,6 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
   }
   std::vector<const GraphEdge*> first(topology.nodes.size());
   std::vector<std::size_t> doors;
-  std::map<const GraphService*, std::vector<GraphCalls*>> calls_of;
   for (std::size_t i = kinds; i < topology.edges.size(); ++i) {
     const GraphEdge& edge = topology.edges[i];
     const GraphNode& from = topology.nodes[edge.from];
@@ -93,7 +92,6 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
       if (each.calls().keeps_connections()) pooled_.push_back(&each);
       doors.push_back(callers.size());
       callers.add(each, each.calls(), &each, edge.deadline);
-      calls_of[&caller].push_back(&each);
     }
   }
   for (std::size_t i = 1; i < topology.nodes.size(); ++i) {
@@ -112,7 +110,11 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
     const auto& services = nodes_[i].services;
     for (std::size_t host = 0; host < services.size(); ++host) {
       GraphService& each = *services[host];
-      each.call(std::move(calls_of[&each]), *first[i],
+      std::vector<GraphCalls*> calls;
+      for (const auto& one : calls_) {
+        if (&one->from() == &each) calls.push_back(one.get());
+      }
+      each.call(std::move(calls), *first[i],
                 Hosts::seed_of(seed_of(scenario.seed, 10'001 + 2 * i), host), end);
       if (each.repeats()) repeating_.push_back(&each);
     }

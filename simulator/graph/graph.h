@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -85,7 +84,7 @@ class Graph {
   // then all work is for somebody, and no service has to find that out.
   bool some_left_;
   const std::vector<Calls*> clients_;
-  std::deque<Node> nodes_;
+  std::vector<Node> nodes_;
   std::vector<GraphService*> repeating_;            // those that retry all their calls together
   std::vector<std::unique_ptr<GraphCalls>> calls_;  // but those of the clients; by edge
   std::vector<std::size_t> edge_of_;                // of each of these
