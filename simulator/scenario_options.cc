@@ -471,7 +471,8 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
         input.workload.plan.rate *= each.load_beside;
         input.workload.think_time = scale(input.workload.think_time, 1 / each.load_beside);
       }
-      if (!each.restart || input.hosts.life.start == Duration::zero()) continue;
+      if (!each.restart || each.node != scenario.disturbed) continue;
+      if (input.hosts.life.start == Duration::zero()) continue;
       const auto& [first, last, rolling] = *each.restart;
       away = std::max(away, rolling ? 1 : last > 0 ? last - first + 1 : input.hosts.replicas);
     }
@@ -504,6 +505,9 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
         {edge.clients, look_ahead(scenario, options, edge.caller, asked.edges[i].caller)});
     wanted += all.back().outlook.wanted;
   }
+  const OutlookInput& first = all.front().outlook.input;
+  whole.nodes[scenario.disturbed].hosts.outage_replicas =
+      first.outage_of_some ? first.hosts.hit() : HostSettings::kAll;
   const GraphOutlook graph = look_ahead(whole, scenario.disturbed, wanted);
   for (auto& [name, outlook] : all) {
     outlook.graph = graph.figures;

@@ -344,6 +344,8 @@ constexpr Row kRows[] = {
         "{base}, with full jitter (--reconnect-base)"},
     Row{"refusals-not-retried",
         "attempts meet a refused connection in this outage, which is not retried (--retry-on)"},
+    Row{"service-hosts-left",
+        "the other {left} of {hosts} hosts of {name} do {capacity}/s of the {load}/s: while the outage lasts, their queues grow"},
     Row{"service-too-slow",
         "{name} can do {capacity}/s of the {load}/s that are wanted, before any outage"},
     Row{"some-after-timeout",

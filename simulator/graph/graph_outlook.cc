@@ -278,6 +278,19 @@ GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double 
                     {"capacity", std::round(nodes[i].capacity)},
                     {"load", nodes[i].load}}});
   }
+  const HostSettings& hosts = topology.nodes[disturbed].hosts;
+  const auto every = static_cast<double>(hosts.replicas);
+  const double left = every - static_cast<double>(std::min(hosts.hit(), hosts.replicas));
+  const double capacity = nodes[disturbed].capacity * left / every;
+  const double wanted = nodes[disturbed].load;
+  if (left > 0 && wanted > capacity && wanted < nodes[disturbed].capacity) {
+    all.push_back({"service-hosts-left",
+                   {{"left", left},
+                    {"hosts", every},
+                    {"name", topology.nodes[disturbed].name},
+                    {"capacity", std::round(capacity)},
+                    {"load", wanted}}});
+  }
   all.insert(all.end(), of_calls.begin(), of_calls.end());
   warn_of_optional_calls(topology, all);
   Statements early;

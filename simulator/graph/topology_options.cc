@@ -118,11 +118,13 @@ std::vector<ChainedService> parse_chain(std::string_view text) {
       rest.remove_prefix(arrow + 1);
       timeout.reset();
       // ">250ms orders": a duration directly after the arrow.
-      if (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') {
-        const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
+      const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
+      if (is_none(rest.substr(0, end))) {
+        timeout = Duration::max();
+      } else if (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') {
         timeout = parse_duration(rest.substr(0, end), std::chrono::nanoseconds(1));
-        rest.remove_prefix(end);
       }
+      if (timeout) rest.remove_prefix(end);
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(place + error.what());
     }
@@ -134,7 +136,12 @@ std::string print_chain(const std::vector<ChainedService>& services) {
   std::string text;
   for (const ChainedService& each : services) {
     if (!text.empty()) {
-      text += " >" + (each.timeout ? format_duration(*each.timeout) : std::string()) + ' ';
+      const bool never = each.timeout == Duration::max();
+      text += " >" +
+              (never          ? std::string(kNoneWord)
+               : each.timeout ? format_duration(*each.timeout)
+                              : std::string()) +
+              ' ';
     }
     text += each.name + ' ' + (each.replicas ? std::to_string(*each.replicas) + '*' : "") +
             std::to_string(each.workers) + 'x' + each.service_time.text();

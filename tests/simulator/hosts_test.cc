@@ -429,6 +429,24 @@ TEST(HostsOfAChain, SurvivorsFallIfTheirShareIsTooLarge) {
   }
 }
 
+// That is said before the run, also of those that restart one after the other.
+TEST(HostsOfAChain, AreSaidToBeTooFewBeforeTheRun) {
+  const auto left = [](const std::string& settings) {
+    const auto rows = look_ahead_at_all(options_from(kChain + settings));
+    const Statements& all = rows.front().outlook.warnings;
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& each) { return each.id == "service-hosts-left"; });
+  };
+  const std::string freeze = "outage = freeze\noutage-replicas = 1\n";
+  const std::string roll = "outage-for = 0s\nhost-start = 5s\nat = 10s db rolling-restart\n";
+  const std::string of_api = "outage-for = 0s\nhost-start = 5s\nat = 10s api rolling-restart\n";
+  EXPECT_TRUE(left(freeze + "rate = 610\n"));
+  EXPECT_FALSE(left(freeze + "rate = 590\n"));
+  EXPECT_TRUE(left(roll + "rate = 610\n"));
+  EXPECT_FALSE(left(roll + "rate = 590\n"));
+  EXPECT_FALSE(left(of_api + "rate = 610\n"));
+}
+
 // A restart of one host that calls loses what that one has under way, and nothing of the other: each has 300 / 2 x 55 ms.
 TEST(HostsOfAChain, ARestartLosesTheCallsOfOneHost) {
   double lost = 0;
