@@ -234,9 +234,9 @@ class Answers {
     }
     const std::uint64_t first = study_.seed(), end = first + result.runs - 1;
     std::string below = words_of(below_of(result, options_.expectations.empty()));
-    const auto p99 =
-        latency_of(result.had_outage() ? result.phases[0].request_p99 : result.request_p99,
-                   result.phases[2].request_p99);
+    const auto& [before, during, after] = result.phases;
+    const auto p99 = latency_of(result.had_outage() ? before.request_p99 : result.request_p99,
+                                during.request_p99, during.success, after.request_p99);
     if (p99) below += " · " + words_of(*p99);
     print_dim(std::cout,
               words_of({"below-many",

@@ -95,14 +95,22 @@ void look_at_failures(RunAnswer& answer, const std::array<std::optional<double>,
 }
 
 std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
+                                    const std::optional<TimeBound>& during,
+                                    std::optional<double> share,
                                     const std::optional<TimeBound>& after) {
   const auto words = [](const TimeBound& time) {
     return (time.or_more ? "> " : "") + time_words(time.time);
   };
   if (!before) return std::nullopt;
-  Statement latency{after ? "answered-p99-after" : "answered-p99", {{"time", words(*before)}}};
-  if (after) latency.values.push_back({"after", words(*after)});
-  return latency;
+  std::string list = words(*before);
+  const auto add = [&list](std::string_view id, const std::string& time) {
+    list += ", " + words_of({id, {{"share", time}}});
+  };
+  if (during && share >= kNearlyAll && during->time >= 2 * before->time) {
+    add("answered-during", words(*during));
+  }
+  if (after) add("answered-after", words(*after));
+  return Statement{"answered-p99", {{"list", list}}};
 }
 
 RunAnswer answer_of(const Summary& summary) {
@@ -380,11 +388,12 @@ void AnswerReport::on_summary(const Summary& summary) {
     add("answered-before", phase_of(phases, RunPhase::kBefore));
     add("answered-during", phase_of(phases, RunPhase::kDuring));
     add("answered-after", phase_of(phases, RunPhase::kAfter));
-    latency = latency_of(phase_of(phases, RunPhase::kBefore).request_p99,
-                         phase_of(phases, RunPhase::kAfter).request_p99);
+    const PhaseFigures& during = phase_of(phases, RunPhase::kDuring);
+    latency = latency_of(phase_of(phases, RunPhase::kBefore).request_p99, during.request_p99,
+                         during.success_share(), phase_of(phases, RunPhase::kAfter).request_p99);
   } else {
     answered.push_back({"answered", {{"share", ShareOf{summary.counts.success_share()}}}});
-    latency = latency_of(summary.latencies.requests().quantile(0.99), std::nullopt);
+    latency = latency_of(summary.latencies.requests().quantile(0.99), {}, {}, {});
   }
   std::string list;
   for (const Statement& each : answered) list += (list.empty() ? "" : ", ") + words_of(each);

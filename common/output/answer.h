@@ -44,8 +44,11 @@ RunAnswer answer_of(const Summary& summary);
 // `answered`: the shares of the requests, in the order of `RunPhase`.
 void look_at_failures(RunAnswer& answer, const std::array<std::optional<double>, 3>& answered);
 
-// "p99 350 ms, after it 2.1 s": of the requests that began before the outage, and after it. Nothing where none is known.
+// "p99 350 ms, after it 2.1 s": of the requests that began before the outage, and after it. "in the outage": where nearly
+// all of its requests are answered, `share`, and take twice as long or longer. Nothing where none is known.
 std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
+                                    const std::optional<TimeBound>& during,
+                                    std::optional<double> share,
                                     const std::optional<TimeBound>& after);
 
 // What else a reader must know of the run: why its figures are not the service's, what failed, who died first.
