@@ -136,10 +136,11 @@ TEST_F(OutageCommandTest, EndsWhenTheObjectGoesWhatHasBegunAndNotEnded) {
 // The second time as it begins: the command is not in that group. It finishes or is terminated, and then the end command
 // runs.
 TEST_F(OutageCommandTest, EndsEvenWhenTheWholeGroupIsKilled) {
-  for (const auto& [begin, end] : {std::pair("", "sleep 0.1; "), std::pair("; sleep 1000", "")}) {
+  for (const auto& row : {std::pair("", "sleep 0.1; "), std::pair("; sleep 1000", "")}) {
     std::filesystem::remove(path_);
     const pid_t leader = run_apart([&] {
-      static OutageCommand outage({.begin = writes("begun") + begin, .end = end + writes("ended")});
+      static OutageCommand outage(
+          {.begin = writes("begun") + row.first, .end = row.second + writes("ended")});
       outage.begin(TimePoint::max());
     });
     EXPECT_TRUE(becomes("begun\n"));
