@@ -46,7 +46,7 @@ TEST(ParseChain, ReadsWhatItPrints) {
   EXPECT_EQ(chain[1].timeout, std::nullopt);
   EXPECT_EQ(chain[2].timeout, 250ms);
   EXPECT_EQ(print_chain(parse_chain(print_chain(chain))), print_chain(chain));
-  const std::string hosts = "api 2*32x5ms >none db 8x40ms";
+  const std::string hosts = "api 2*32xfixed:5ms >none db 8xfixed:40ms";
   EXPECT_EQ(print_chain(parse_chain(hosts)), hosts);
   EXPECT_EQ(parse_chain(hosts)[0].replicas, 2);
   EXPECT_EQ(parse_chain(hosts)[1].replicas, std::nullopt);
