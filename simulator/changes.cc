@@ -124,7 +124,8 @@ std::vector<Change> changes(const ScenarioOptions& options) {
                                 "--chain or --topology");
   };
 
-  const HostSettings hosts = options.disturbed_hosts();
+  HostSettings hosts = topology.empty() ? options.hosts : topology.nodes[disturbed].hosts;
+  hosts.outage_replicas = options.hosts.outage_replicas;
   ChangeList list(std::move(services), hosts.hit() < hosts.replicas);
   std::vector<Step> steps;
   const auto add_disturbance = [&](Duration from, Duration to, int order, std::size_t node,

@@ -64,9 +64,9 @@ WorkloadOptions scaled(WorkloadOptions workload, double scale) {
   return workload;
 }
 
-void add_topology(Scenario& scenario, const ScenarioOptions& options) {
+void add_topology(Scenario& scenario, const ScenarioOptions& options, Topology asked) {
   Topology& topology = scenario.topology;
-  topology = topology_of(options);
+  topology = std::move(asked);
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
     topology.edges[i].caller = scaled(topology.edges[i].caller, options.scale);
   }
@@ -97,10 +97,23 @@ void check_hedges(const ScenarioOptions& options) {
   }
 }
 
-void check_hosts(const ScenarioOptions& options) {
-  const HostSettings disturbed = options.disturbed_hosts();
+// Those of the service that has the outage.
+HostSettings disturbed_in(const Topology& topology, const ScenarioOptions& options) {
+  const auto& nodes = topology.nodes;
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&options](const GraphNode& each) {
+    return each.name == options.graph.outage_of;
+  });
+  HostSettings disturbed = nodes.empty()          ? options.hosts
+                           : found == nodes.end() ? nodes.back().hosts
+                                                  : found->hosts;
+  disturbed.outage_replicas = options.hosts.outage_replicas;
+  return disturbed;
+}
+
+// `topology`: empty where there is one service.
+void check_hosts(const ScenarioOptions& options, const Topology& topology) {
+  const HostSettings disturbed = disturbed_in(topology, options);
   check(disturbed);
-  const Topology topology = options.graph.on() ? topology_of(options) : Topology();
   for (const TimedAction& each : options.timeline.at) {
     const bool elsewhere = !topology.empty() && !each.node.empty();
     const std::size_t most =
@@ -276,46 +289,43 @@ Topology topology_of(const ScenarioOptions& options) {
 }
 
 HostSettings ScenarioOptions::disturbed_hosts() const {
-  const Topology topology = graph.on() ? topology_or_none(*this) : Topology();
-  const auto& nodes = topology.nodes;
-  const auto found = std::find_if(nodes.begin(), nodes.end(), [this](const GraphNode& each) {
-    return each.name == graph.outage_of;
-  });
-  HostSettings disturbed = nodes.empty()          ? hosts
-                           : found == nodes.end() ? nodes.back().hosts
-                                                  : found->hosts;
-  disturbed.outage_replicas = hosts.outage_replicas;
-  return disturbed;
+  return disturbed_in(graph.on() ? topology_or_none(*this) : Topology(), *this);
 }
 
 ScenarioOptions::Outage ScenarioOptions::outage() const {
-  const HostSettings its_hosts = disturbed_hosts();
   constexpr Duration kAtOnce = std::chrono::seconds(1), kUsual = std::chrono::seconds(20);
   const bool job = workload.arrivals == Arrivals::kJob;
   const bool has_usual = !job && !workload.plan.periodic();
   const Duration usual = loses_connections(timeline.outage) ? kAtOnce : kUsual;
   Outage outage{timeline.outage, outage_at,
                 outage_for.value_or(has_usual ? usual : Duration::zero())};
-  const bool given = outage_for ? *outage_for > Duration::zero()
-                                : timeline.outage != Disturbance() ||
-                                      outage_at != ScenarioOptions().outage_at ||
-                                      its_hosts.hit() < its_hosts.replicas;
-  if (given || job || !its_hosts.many()) return outage;
+  // All hosts at once may be a remedy of the usual outage.
+  const auto may_be_outage = [this](const TimedAction& each) {
+    const bool of_some = each.action.hosts.last > 0 || each.action.hosts.rolling;
+    return each.action.kind == Action::Kind::kRestart && (of_some || outage_for);
+  };
+  const bool given =
+      outage_for ? *outage_for > Duration::zero()
+                 : timeline.outage != Disturbance() || outage_at != ScenarioOptions().outage_at;
+  if (given || job || std::none_of(timeline.at.begin(), timeline.at.end(), may_be_outage)) {
+    return outage;
+  }
+  const HostSettings its_hosts = disturbed_hosts();  // of a graph that takes its time
+  const bool of_some = !outage_for && its_hosts.hit() < its_hosts.replicas;
+  if (of_some || !its_hosts.many()) return outage;
   std::optional<Duration> from;
   Duration to{0};
-  for (const auto& [t, action, announcement, node] : timeline.at) {
-    const auto& [first, last, rolling] = action.hosts;
-    // All at once may be a remedy of the usual outage.
-    const bool is_outage = last > 0 || rolling || outage_for;
-    if (action.kind != Action::Kind::kRestart || !is_outage) continue;
+  for (const TimedAction& each : timeline.at) {
+    if (!may_be_outage(each)) continue;
+    const bool rolling = each.action.hosts.rolling;
     const Duration starts = retrystorm::scale(
         its_hosts.life.start, rolling ? static_cast<double>(its_hosts.replicas) : 1);
-    from = std::min(from.value_or(t), t);
+    from = std::min(from.value_or(each.t), each.t);
     to = std::max(
-        to, saturating_add(t, std::max(kAtOnce, saturating_add(starts, its_hosts.life.warm_up))));
+        to,
+        saturating_add(each.t, std::max(kAtOnce, saturating_add(starts, its_hosts.life.warm_up))));
   }
-  if (from) outage = {{.kind = Disturbance::Kind::kRestart}, *from, to - *from};
-  return outage;
+  return {{.kind = Disturbance::Kind::kRestart}, *from, to - *from};
 }
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
@@ -406,7 +416,8 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.graph, options.workload, options.service, options.hosts,
         options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                    : std::nullopt);
-  check_hosts(options);
+  Topology topology = options.graph.on() ? topology_of(options) : Topology();
+  check_hosts(options, topology);
   const auto outage = options.outage();
   Scenario scenario{.service = scaled(options.service, options.scale),
                     .hosts = options.hosts,
@@ -432,7 +443,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
     scenario.service.max_connections = std::numeric_limits<std::size_t>::max();  // there are few
     scenario.service.when_free = false;
   }
-  if (options.graph.on()) add_topology(scenario, options);
+  if (options.graph.on()) add_topology(scenario, options, std::move(topology));
   check_hedges(options);
   JobSettings& job = scenario.workload.job;
   job.tasks = std::max<std::uint64_t>(scaled(job.tasks, options.scale), 1);
