@@ -74,17 +74,17 @@ void ClosedLoad::interrupt() {
   }
 }
 
-std::size_t hang_up(const LoadRequest& load, std::size_t requests, Duration held) {
+std::vector<TimePoint> hang_up(const LoadRequest& load, std::size_t requests, Duration held) {
   httplib::Headers headers = says_what_it_is();
   const std::string text = head_of(load.request, headers) + load.request.body;
   std::vector<std::unique_ptr<Connection>> connections;
   const TimePoint deadline = saturating_add(Clock::now(), std::min<Duration>(load.timeout, 1s));
-  std::size_t sent = 0;
+  std::vector<TimePoint> sent;
   for (std::size_t i = 0; i < requests; ++i) {
     auto& connection = *connections.emplace_back(std::make_unique<Connection>());
     if (connection.open(load.request.url, load.request.tls.get(), deadline) &&
         connection.write(text)) {
-      ++sent;
+      sent.push_back(Clock::now());
     } else {
       break;
     }

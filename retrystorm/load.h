@@ -47,8 +47,8 @@ class ClosedLoad {
 };
 
 // Sends so many requests within `held`, each on a new connection, and hangs up on all of them after as long again.
-// Returns how many were sent: fewer if one cannot connect within the timeout, or all not within a second.
-std::size_t hang_up(const LoadRequest& load, std::size_t requests, Duration held);
+// Returns when each was sent: fewer if one cannot connect within the timeout, or all not within a second.
+std::vector<TimePoint> hang_up(const LoadRequest& load, std::size_t requests, Duration held);
 
 // The accept queue of the sockets of this machine that listen at the URL's port.
 struct ListenQueue {

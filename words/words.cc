@@ -688,7 +688,7 @@ constexpr Row kRows[] = {
     Row{"measure-workers", "{workers} worker{s} of {time}: at most {rate} requests a second"},
     Row{"measure-written", "{file} has the settings: {command}"},
     Row{"measured-abandoned",
-        "abandoned: {clients} requests that hung up, then one; thrice. base-delay, workers: 95 % of 200 resamples"},
+        "abandoned: {clients} requests that hung up, then one. base-delay, workers: 95 % of 200 resamples"},
     Row{"measured-beyond",
         "what it does with more than {clients} at a time is taken from the curve, not measured"},
     Row{"measured-by", "By retrystorm measure"},
