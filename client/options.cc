@@ -190,13 +190,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 
   read_arrivals = read_foreign_file;
   add_workload_options(app, options.workload);
-  // Nothing here starts or ends hosts.
-  OptionList all_of_hosts, of_lives, of_hosts;
-  declare_options(all_of_hosts, options.hosts);
-  declare_options(of_lives, options.hosts.life);
-  of_hosts.add_all(all_of_hosts, [&of_lives](const Option& each) {
-    return each.name == "probe" || (each.name != "replicas" && of_lives.find(each.name) == nullptr);
-  });
+  const OptionList of_hosts = options_of_picks(options.hosts, false);
   add_options(app, of_hosts);
   add_repeated(
       *option_group(app, of_hosts.all().front().group), "--probe-url", "TEXT", options.probe_urls,
@@ -241,7 +235,9 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
                    "by simulate only");
   }
   unused.merge(unused_of_part(workload, typed));
-  unused.merge(unused_of_part(options.hosts, typed));
+  HostSettings of_hosts = options.hosts;
+  of_hosts.has_kept = workload.connections.kept();
+  unused.merge(unused_of_part(of_hosts, typed));
   wrong.add(unused);
   // A job ends by itself.
   const bool searches = options.searches();

@@ -14,22 +14,28 @@
 namespace retrystorm {
 namespace {
 
-struct NamedUrl {
-  std::string name, url;
+struct NamedUrls {
+  std::string name;
+  std::vector<std::string> urls;
 };
 
-// "db=http://127.0.0.1:8071/api"; without a name, that is the host and the port.
-NamedUrl parse_callee(std::string_view text) {
+// "db=http://127.0.0.1:8071/api|http://127.0.0.1:8072/api"; without a name, that is the first host and its port.
+NamedUrls parse_callee(std::string_view text) {
   const std::size_t equals = text.find('=');
   const bool named = equals < text.find("://");
-  NamedUrl callee{.name = {}, .url = std::string(named ? text.substr(equals + 1) : text)};
+  NamedUrls callee;
+  for (const std::string_view each : split(named ? text.substr(equals + 1) : text, '|')) {
+    callee.urls.emplace_back(trimmed(each));
+  }
   if (named) {
     callee.name = trimmed(text.substr(0, equals));
     check_service_name(callee.name);
   }
   try {
-    const Url url = parse_url(callee.url);
-    if (!named) callee.name = url.host + ':' + std::to_string(url.port);
+    for (const std::string& each : callee.urls) {
+      const Url url = parse_url(each);
+      if (callee.name.empty()) callee.name = url.host + ':' + std::to_string(url.port);
+    }
   } catch (const std::runtime_error& error) {
     throw std::invalid_argument(error.what());
   }
@@ -40,11 +46,18 @@ void check_callee(std::string_view text) {
   parse_callee(text);
 }
 
+// How a service is called. All hosts are picked by this process.
+void declare_call_options(OptionList& list, GraphEdge& edge, HostSettings& hosts) {
+  declare_edge_options(list, edge);
+  list.add_all(options_of_picks(hosts, true));
+}
+
 // "db timeout=250ms strategy=grpc"
 CallsTo parse_calls_to(std::string_view text) {
   GraphEdge edge;
+  HostSettings hosts;
   OptionList list;
-  declare_edge_options(list, edge);
+  declare_call_options(list, edge, hosts);
   CallsTo calls;
   const auto refuse = [](std::string_view what) {
     throw std::invalid_argument(in_quotes(what) +
@@ -68,15 +81,14 @@ CallsTo parse_calls_to(std::string_view text) {
 }
 
 // In the order in which they are declared, so that a named strategy does not overrule what is said beside it.
-GraphEdge edge_to(const CallsTo& calls, GraphEdge edge) {
+void change(CalleeSettings& callee, const CallsTo& calls) {
   OptionList list;
-  declare_edge_options(list, edge);
+  declare_call_options(list, callee.edge, callee.hosts);
   for (const Option& option : list.all()) {
     for (const auto& [name, value] : calls.settings) {
       if (name == option.name) option.set(value);
     }
   }
-  return edge;
 }
 
 void check_edge(const CalleeSettings& callee, const CallOptions& calls) {
@@ -88,6 +100,10 @@ void check_edge(const CalleeSettings& callee, const CallOptions& calls) {
     check(caller);
     retrystorm::refuse(unused_of_part(caller.retry));
     retrystorm::refuse(unused_of_part(caller.connections));
+    HostSettings hosts = callee.hosts;
+    hosts.has_kept = caller.connections.kept();
+    check(hosts);
+    if (hosts.many()) retrystorm::refuse(unused_of_part(hosts));
   } catch (const std::invalid_argument& error) {
     refuse(error.what());
   }
@@ -106,14 +122,15 @@ CallOptions::CallOptions() {
   edge.caller.arrivals = Arrivals::kOpen;
   edge.caller.think_time = Duration::zero();
   edge.caller.processes = 1;
+  hosts.by_urls = true;
 }
 
 void declare_options(OptionList& options, CallOptions& calls) {
   options.group("Calls of other services");
   options.text(
       "calls",
-      "the services that it calls for each request after its own work: URL or NAME=URL, one after the other ('a, b'), "
-      "at once ('a & b'), and after each '?' it may fail, '*2' twice, '@0.1' one request in ten (docs/chains.md)",
+      "the services that it calls for each request after its own work: URL or NAME=URL, of several hosts URL|URL, one "
+      "after the other ('a, b'), at once ('a & b'), and after each '?' it may fail, '*2' twice, '@0.1' one request in ten (docs/chains.md)",
       [&calls](std::string_view text) {
         NamedPlan plan = parse_calls(text, check_callee);
         if (plan.empty()) throw std::invalid_argument("a URL is expected");
@@ -128,7 +145,7 @@ void declare_options(OptionList& options, CallOptions& calls) {
       1, 100'000);
   declare_calling_options(options, calls.node);
   OptionList edge;
-  declare_edge_options(edge, calls.edge);
+  declare_call_options(edge, calls.edge, calls.hosts);
   options.add_prefixed(edge, "call-");
   options
       .text(
@@ -167,11 +184,15 @@ UpstreamSettings make_upstream(const CallOptions& calls) {
   for (const auto& group : calls.plan) {
     auto& numbered = upstream.node.calls.emplace_back();
     for (const NamedCall& each : group) {
-      const NamedUrl callee = parse_callee(each.to);
+      const NamedUrls callee = parse_callee(each.to);
       const auto [found, is_new] = numbers.emplace(callee.name, upstream.callees.size());
-      if (is_new) upstream.callees.push_back({callee.name, callee.url, calls.edge});
-      if (upstream.callees[found->second].url != callee.url) {
-        throw std::invalid_argument("--calls: " + callee.name + " has two URLs");
+      if (is_new) {
+        upstream.callees.push_back({callee.name, callee.urls, calls.edge, calls.hosts});
+        upstream.callees.back().hosts.replicas = callee.urls.size();
+      }
+      if (upstream.callees[found->second].urls != callee.urls) {
+        throw std::invalid_argument("--calls: " + callee.name +
+                                    " has other URLs elsewhere (its hosts are written URL|URL)");
       }
       numbered.push_back(each.call);
       numbered.back().to = found->second;
@@ -184,9 +205,11 @@ UpstreamSettings make_upstream(const CallOptions& calls) {
       for (const auto& [name, number] : numbers) known.push_back(name);
       throw std::invalid_argument("--call-to: " + unknown_name(each.name, known));
     }
-    GraphEdge& edge = upstream.callees[found->second].edge;
-    edge = edge_to(each, edge);
+    change(upstream.callees[found->second], each);
   }
+  const bool any = std::ranges::any_of(
+      upstream.callees, [](const CalleeSettings& each) { return each.hosts.many(); });
+  if (!any) refuse(unused_of_part(calls.hosts));
   for (const CalleeSettings& each : upstream.callees) check_edge(each, calls);
   return upstream;
 }

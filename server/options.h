@@ -32,6 +32,7 @@ struct CallOptions {
   std::vector<CallsTo> callees{};
   GraphNode node{};
   GraphEdge edge{};  // of all calls
+  HostSettings hosts{};
   std::size_t threads = 4096;
 
   CallOptions();

@@ -39,13 +39,29 @@ WorkloadOptions calls_of_edge(const GraphEdge& edge, RetryScope scope) {
   return caller;
 }
 
+std::vector<HttpRequest> requests_to(const CalleeSettings& callee) {
+  std::vector<HttpRequest> requests;
+  for (const std::string& each : callee.urls) requests.push_back(make_request({.url = each}));
+  return requests;
+}
+
+std::unique_ptr<CalledHosts> hosts_of(const CalleeSettings& callee, std::uint64_t seed) {
+  if (!callee.hosts.many()) return nullptr;
+  return std::make_unique<CalledHosts>(callee.hosts, requests_to(callee), seed, 1);
+}
+
 }  // namespace
 
-Upstream::Callee::Callee(const CalleeSettings& settings, std::size_t places, ClientWaits& waits)
+Upstream::Callee::Callee(const CalleeSettings& settings, std::size_t places, ClientWaits& waits,
+                         std::uint64_t seed)
     : name(settings.name),
       counts(places),
-      runner(settings.edge.caller, places, make_request({.url = settings.url}), waits, counts) {
+      hosts(hosts_of(settings, seed)),
+      runner(settings.edge.caller, places, make_request({.url = settings.urls.front()}), waits,
+             counts, hosts.get()) {
   runner.carry(settings.edge.deadline, true);
+  const Probe& probe = settings.hosts.life.probe;
+  if (hosts && probe.on()) probes.emplace(probe, requests_to(settings), *hosts, seed);
 }
 
 Upstream::Upstream(const UpstreamSettings& settings, std::uint64_t seed)
@@ -78,7 +94,7 @@ std::vector<PlanRunner::Call> Upstream::calls_of(const UpstreamSettings& setting
   for (CalleeSettings each : settings.callees) {
     each.edge.caller = calls_of_edge(each.edge, settings.node.retry_scope);
     const bool has_deadlines = each.edge.deadline != DeadlinePropagation::kNone;
-    Callee& callee = callees_.emplace_back(each, settings.threads, waits_);
+    Callee& callee = callees_.emplace_back(each, settings.threads, waits_, seed);
     calls.push_back(
         [this, &callee, has_deadlines, seed](std::size_t place, TimePoint deadline,
                                              const std::shared_ptr<const LetGo>& let_go) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/calls/called_hosts.h"
 #include "common/calls/client_connections.h"
 #include "common/calls/live_counts.h"
 #include "common/calls/request_runner.h"
@@ -19,14 +20,17 @@
 #include "model/graph/topology.h"
 #include "model/run/counts.h"
 #include "model/service/admission.h"
+#include "model/service/picker.h"
 #include "server/plan_runner.h"
 
 namespace retrystorm {
 
 // One of them, and how it is called.
 struct CalleeSettings {
-  std::string name{}, url{};
+  std::string name{};
+  std::vector<std::string> urls{};  // of its hosts
   GraphEdge edge{};
+  HostSettings hosts{};  // how one of them is picked
 };
 
 struct UpstreamSettings {
@@ -78,11 +82,14 @@ class Upstream {
 
  private:
   struct Callee {
-    Callee(const CalleeSettings& settings, std::size_t places, ClientWaits& waits);
+    Callee(const CalleeSettings& settings, std::size_t places, ClientWaits& waits,
+           std::uint64_t seed);
 
     const std::string name;
     LiveCounts counts;
+    const std::unique_ptr<CalledHosts> hosts;  // null if there is one
     RequestRunner runner;
+    std::optional<HostProbes> probes;
   };
 
   std::vector<PlanRunner::Call> calls_of(const UpstreamSettings& settings, std::uint64_t seed);

@@ -9,6 +9,7 @@
 #include "model/base/duration.h"
 #include "model/retry/attempt.h"
 #include "model/service/admission.h"
+#include "model/service/picker.h"
 
 namespace retrystorm {
 
@@ -66,10 +67,10 @@ class Caller {
 // A caller of a service that may have several hosts, numbered from 0. It keeps connections to each of them apart.
 class CallerOfHosts : public Caller {
  public:
-  // Each process keeps connections to each of so many hosts, in a pool for each, if it keeps any. Call it before the
-  // first attempt. A pool's number is that of its process times `hosts`, plus that of its host; `lose_connections_of`
-  // takes it instead of a process.
-  virtual void keep_connections_to(std::size_t hosts) = 0;
+  // These are its hosts. Each process keeps connections to each of them, if it keeps any: in a pool for each, or in one
+  // for all if a host is picked for each connection. Call it before the first attempt. `lose_connections_of` takes the
+  // number of the process times that of all hosts, plus the host's, instead of a process.
+  virtual void keep_connections_to(const HostSettings& hosts) = 0;
   virtual bool keeps_connections(const Attempt& attempt) const = 0;
   // As without `host`, of those to one host.
   virtual void lose_idle_connections(std::uint32_t host) = 0;
@@ -102,6 +103,15 @@ class Target {
     return 0;
   }
 
+  // In two steps, if a host is picked for each connection: chooses the host of the connection that the attempt opens;
+  // and the attempt uses a connection to this host. False: the host has closed its connections.
+  virtual std::optional<std::uint32_t> choose(TimePoint /*now*/, const Attempt& /*attempt*/) {
+    return 0;
+  }
+  virtual bool use(TimePoint /*now*/, const Attempt& /*attempt*/, std::uint32_t /*host*/) {
+    return true;
+  }
+
   // Opens a connection for the attempt.
   virtual void connect(TimePoint now, const Attempt& attempt) = 0;
 
@@ -114,8 +124,8 @@ class Target {
   // The caller stops waiting for an attempt. Call it before `waits_for` becomes false.
   virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;
 
-  // An attempt was reset on a connection that many attempts use, of this pool (see `Calls`).
-  virtual void reset(TimePoint /*now*/, std::uint32_t /*pool*/) {}
+  // An attempt was reset on a connection that many attempts use. `number`: as that of `lose_connections_of`.
+  virtual void reset(TimePoint /*now*/, std::uint32_t /*number*/) {}
 
  protected:
   ~Target() = default;

@@ -5,6 +5,13 @@
 #include "simulator/hedges.h"
 
 namespace retrystorm {
+namespace {
+
+auto to_host(std::uint32_t host) {
+  return [host](const ConnectionPlace& each) { return each.host == host; };
+}
+
+}  // namespace
 
 Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
              std::size_t expected_waits, CallOwner& owner, RequestTrace* trace)
@@ -23,7 +30,8 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       hedges_(workload.retry.hedge.any() ? std::make_unique<Hedges>(workload.retry) : nullptr),
       waits_(TimePoint{}, end, expected_waits),
       most_idle_(connections_.pool_idle),
-      idle_(1) {
+      idle_(1),
+      ages_(seed, kStreamOfAges) {
   for (std::size_t i = 0; i < process_count_; ++i) {
     if (has_processes_) {
       processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
@@ -34,19 +42,21 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
 
 Calls::~Calls() = default;
 
-void Calls::keep_connections_to(std::size_t hosts) {
+void Calls::keep_connections_to(const HostSettings& hosts) {
   if (!has_pools_) return;
   picks_hosts_ = true;
-  hosts_ = hosts;
-  pool_numbers_.resize(calls_.size());
+  host_for_connection_ = hosts.pick_per == PickPer::kConnection;
+  if (host_for_connection_) connections_.age = hosts.connection_age;
+  hosts_ = static_cast<std::uint32_t>(hosts.most());
+  places_.resize(calls_.size());
   begin_pools();
 }
 
 void Calls::begin_pools() {
   pools_.clear();
-  for (std::size_t i = 0; i < process_count_ * hosts_; ++i) {
-    pools_.push_back({.watched = connections_.multiplexed(),
-                      .connections = ConnectionPool<IdleConnection>(connections_)});
+  for (std::size_t i = 0; i < process_count_ * (host_for_connection_ ? 1 : hosts_); ++i) {
+    pools_.push_back(
+        {.watched = connections_.multiplexed(), .connections = PooledConnections(connections_)});
   }
   idle_.assign(hosts_, 0);
 }
@@ -78,14 +88,14 @@ void Calls::add_slots(std::size_t count) {
     prefer_large_pages(process_numbers_.data(), count * sizeof(process_numbers_.front()));
     process_numbers_.resize(count);
   }
-  if (picks_hosts_) pool_numbers_.resize(count);
+  if (picks_hosts_) places_.resize(count);
   if (is_bounded_) ends_.resize(count, TimePoint::max());
 }
 
 Calls::Slot Calls::add_slot() {
   calls_.emplace_back();
   if (numbers_processes_) process_numbers_.emplace_back();
-  if (picks_hosts_) pool_numbers_.emplace_back();
+  if (picks_hosts_) places_.emplace_back();
   if (is_bounded_) ends_.push_back(TimePoint::max());
   return static_cast<Slot>(calls_.size() - 1);
 }
@@ -148,7 +158,7 @@ void Calls::forget_all(TimePoint now) {
   waits_.take_all();
   for (Slot slot = 0; slot < calls_.size(); ++slot) {
     Call& call = calls_[slot];
-    if (call.in_flight) target_->hang_up(now, {slot, call.attempt});
+    if (call.in_flight) hang_up(now, {slot, call.attempt});
     call.in_flight = call.in_service = call.next_is_retry = call.in_line = false;
     call.in_pool_line = call.opens = call.connected = call.on_kept = call.again = false;
     call.retry = {};
@@ -265,8 +275,7 @@ void Calls::enter_pool(TimePoint now, const Attempt& attempt) {
 bool Calls::find_picked_host(TimePoint now, const Attempt& attempt) {
   const std::optional<std::uint32_t> host = target_->pick(now, attempt);
   if (host) {
-    pool_numbers_[attempt.client] =
-        static_cast<std::uint32_t>(process_numbers_[attempt.client] * hosts_ + *host);
+    places_[attempt.client].host = *host;
   } else {
     lose_connection(now, attempt, NoAnswer::kRefused);
   }
@@ -275,9 +284,32 @@ bool Calls::find_picked_host(TimePoint now, const Attempt& attempt) {
 
 void Calls::find_connection(TimePoint now, const Attempt& attempt) {
   Pool& pool = pool_of(attempt.client);
-  const Place place = take_connection(now, pool);
+  ConnectionPlace kept;
+  const Place place = take_connection(now, pool, kept);
   if (place == Place::kNone) return wait_in_line(now, attempt, pool);
-  use_connection(now, attempt, place);
+  use_connection(now, attempt, place, kept);
+}
+
+bool Calls::bind_connection(TimePoint now, const Attempt& attempt, Place place,
+                            const ConnectionPlace& kept) {
+  Pool& pool = pool_of(attempt.client);
+  ConnectionPlace& bound = places_[attempt.client];
+  if (place == Place::kKept) {
+    bound = kept;
+    if (target_->use(now, attempt, kept.host)) return true;
+    idle_[kept.host] -= 1 + pool.connections.lose_idle(to_host(kept.host));
+    pool.connections.close();
+    find_connection(now, attempt);
+    return false;
+  }
+  if (const std::optional<std::uint32_t> host = target_->choose(now, attempt)) {
+    bound = {*host, pool.connections.until(now, ages_)};
+    return target_->use(now, attempt, *host);
+  }
+  pool.connections.close_unaccepted();
+  lose_connection(now, attempt, NoAnswer::kRefused);
+  serve_line(now, pool);
+  return false;
 }
 
 void Calls::wait_in_line(TimePoint now, const Attempt& attempt, Pool& pool) {
@@ -309,34 +341,33 @@ void Calls::fail(TimePoint now, const Attempt& attempt) {
 }
 
 void Calls::fail_now(TimePoint now, const Attempt& attempt) {
-  if (picks_hosts_) target_->hang_up(now, attempt);
+  if (picks_hosts_) hang_up(now, attempt);
   finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at));
 }
 
-Calls::Place Calls::take_connection(TimePoint now, Pool& pool) {
+Calls::Place Calls::take_connection(TimePoint now, Pool& pool, ConnectionPlace& kept) {
   if (connections_.pool_idle != Duration::max()) {
     const std::size_t idle = pool.connections.idle();
-    pool.connections.close_idle(now);
-    const std::size_t closed = idle - pool.connections.idle();
-    idle_beside(static_cast<std::uint32_t>(&pool - pools_.data())) -= closed;
-    if (closed > 0) target_->close_idle(now);
+    pool.connections.close_idle(now, closes());
+    if (pool.connections.idle() < idle) target_->close_idle(now);
   }
-  IdleConnection kept;
-  return pool.connections.take(now, kept);
+  return pool.connections.take(now, kept, closes());
 }
 
-void Calls::use_connection(TimePoint now, const Attempt& attempt, Place place) {
-  const bool kept = place == Place::kKept;
+void Calls::use_connection(TimePoint now, const Attempt& attempt, Place place,
+                           const ConnectionPlace& kept) {
+  if (host_for_connection_ && !bind_connection(now, attempt, place, kept)) return;
+  const bool is_kept = place == Place::kKept;
   Call& call = calls_[attempt.client];
   call.connected = true;
-  call.on_kept = kept && !call.again;
+  call.on_kept = is_kept && !call.again;
   if (trace_ != nullptr) {
     trace_->left_line(now, attempt.client, attempt.number);
     trace_->connected(now, attempt.client, attempt.number);
   }
   if (!connections_.pool_wait_counts) start_timeout(now, attempt);
-  if (kept) {
-    --idle_beside(pool_number(attempt.client));
+  if (is_kept) {
+    --idle_[place_of(attempt.client).host];
     target_->send(now, attempt);
   } else {
     call.opens = connections_.multiplexed();
@@ -383,8 +414,8 @@ void Calls::accepted(TimePoint now, Slot slot) {
   calls_[slot].opens = false;
   Pool& pool = pool_of(slot);
   const std::size_t idle = pool.connections.idle();
-  pool.connections.accepted(now);
-  idle_beside(pool_number(slot)) += pool.connections.idle() - idle;
+  pool.connections.accepted(now, place_of(slot));
+  idle_[place_of(slot).host] += pool.connections.idle() - idle;
   serve_line(now, pool);
 }
 
@@ -409,7 +440,7 @@ void Calls::leave_pool(TimePoint now, Slot slot, const AttemptResult& result) {
     call.opens = false;
     pool.connections.close_unaccepted();
   } else if (answered || (times_out && connections_.multiplexed())) {
-    if (pool.connections.give_back(now)) ++idle_beside(pool_number(slot));
+    if (pool.connections.give_back(now, place_of(slot))) ++idle_[place_of(slot).host];
     if (!pool.watched) watch_idle(pool_number(slot));
   } else {
     pool.connections.close();
@@ -427,10 +458,9 @@ void Calls::watch_idle(std::uint32_t number) {
 
 void Calls::close_idle(TimePoint now) {
   const std::uint32_t number = take(longest_idle_).pool;
-  ConnectionPool<IdleConnection>& pool = pools_[number].connections;
+  PooledConnections& pool = pools_[number].connections;
   const std::size_t idle = pool.idle();
-  pool.lose_idle_since(now - most_idle_);
-  idle_beside(number) -= idle - pool.idle();
+  pool.lose_idle_since(now - most_idle_, closes());
   watch_idle(number);  // most connections have been used in between
   if (pool.idle() < idle) target_->close_idle(now);
 }
@@ -444,6 +474,7 @@ void Calls::close_idle_after(TimePoint now, Duration time) {
 }
 
 bool Calls::lose_longest_idle_connection(std::uint32_t host) {
+  if (host_for_connection_) return lose_longest_idle_of_any_pool(host);
   bool is_idle = false;
   std::vector<IdleSince> of_others;
   while (!is_idle && !longest_idle_.empty()) {
@@ -452,7 +483,7 @@ bool Calls::lose_longest_idle_connection(std::uint32_t host) {
       of_others.push_back(longest);
       continue;
     }
-    ConnectionPool<IdleConnection>& pool = pools_[longest.pool].connections;
+    PooledConnections& pool = pools_[longest.pool].connections;
     is_idle = pool.idle() > 0 && pool.longest_idle_since() == longest.time;
     if (is_idle) {
       pool.lose_longest_idle();
@@ -469,9 +500,10 @@ void Calls::grant(TimePoint now, Pool& pool) {
   for (; !pool.line.empty(); pool.line.pop()) {
     const Attempt attempt = pool.line.front();
     if (!waits_for(attempt)) continue;
-    const Place place = take_connection(now, pool);
+    ConnectionPlace kept;
+    const Place place = take_connection(now, pool, kept);
     if (place == Place::kNone) return;
-    granted_.push({attempt, place, pool_number(attempt.client)});
+    granted_.push({attempt, place, kept, pool_number(attempt.client)});
     granted_at_ = now;
     await_pool_event(now);
   }
@@ -483,8 +515,8 @@ void Calls::give_back(TimePoint now, const Grant& grant) {
   bool closed = false;
   if (grant.place == Place::kOpens) {
     pool.connections.close_unaccepted();
-  } else if (!pool.connections.give_back(now)) {
-    --idle_beside(grant.pool);
+  } else if (!pool.connections.give_back(now, grant.kept)) {
+    --idle_[grant.kept.host];
     closed = true;
   }
   if (!pool.watched) watch_idle(grant.pool);
@@ -516,7 +548,7 @@ void Calls::take_first_pool_event(TimePoint now) {
     if (!waits_for(grant.attempt)) return give_back(now, grant);
     calls_[grant.attempt.client].in_pool_line = false;
     --in_line_;
-    return use_connection(now, grant.attempt, grant.place);
+    return use_connection(now, grant.attempt, grant.place, grant.kept);
   }
   if (!line_ends_.empty() && line_ends_.front().time <= now) {
     const Attempt attempt = line_ends_.take().attempt;
@@ -544,19 +576,40 @@ void Calls::close_all(TimePoint now) {
 
 void Calls::lose_idle_connections(std::uint32_t host) {
   if (!has_pools_) return;
-  for (std::size_t i = host; i < pools_.size(); i += hosts_) pools_[i].connections.lose_idle();
+  const std::size_t first = host_for_connection_ ? 0 : host;
+  for (std::size_t i = first; i < pools_.size(); i += host_for_connection_ ? 1 : hosts_) {
+    pools_[i].connections.lose_idle(to_host(host));
+  }
   idle_[host] = 0;
 }
 
+bool Calls::lose_longest_idle_of_any_pool(std::uint32_t host) {
+  TimePoint longest = TimePoint::max();
+  PooledConnections* found = nullptr;
+  for (Pool& each : pools_) {
+    const TimePoint since =
+        each.connections.longest_idle_since(to_host(host)).value_or(TimePoint::max());
+    if (since < longest) found = &each.connections;
+    longest = std::min(longest, since);
+  }
+  if (found == nullptr) return false;
+  bool lost = false;
+  found->lose_idle(
+      [&](const ConnectionPlace& each) { return each.host == host && !std::exchange(lost, true); });
+  --idle_[host];
+  return true;
+}
+
 void Calls::lose_connections_of(TimePoint now, std::uint32_t number) {
-  ConnectionPool<IdleConnection>& pool = pools_[number].connections;
-  idle_beside(number) -= pool.idle();
-  pool.lose_idle();
+  const std::uint32_t host = number % hosts_;
+  PooledConnections& pool = pools_[host_for_connection_ ? number / hosts_ : number].connections;
+  idle_[host] -= pool.lose_idle(to_host(host));
   // First all of them: a hedge may be sent at once.
   std::vector<Attempt> lost;
   for (Slot slot = 0; slot < calls_.size(); ++slot) {
     const Call& call = calls_[slot];
-    if (!call.in_flight || !call.connected || call.opens || pool_number(slot) != number) continue;
+    if (!call.in_flight || !call.connected || call.opens || number_at_host(slot) != number)
+      continue;
     lost.push_back({slot, call.attempt});
   }
   for (const Attempt& attempt : lost) {
@@ -590,16 +643,16 @@ void Calls::time_out(TimePoint now) {
   }
   if (!waits_for(attempt)) return;
   if (ends_otherwise_) return time_out_otherwise(now, attempt);
-  target_->hang_up(now, attempt);
+  hang_up(now, attempt);
   finish(now, attempt, timed_out(now - calls_[attempt.client].sent_at));
 }
 
 void Calls::time_out_otherwise(TimePoint now, const Attempt& attempt) {
   if (hedges_ != nullptr && outlives_timeout(now, attempt)) return;
   const bool resets = resets_stream(calls_[attempt.client]);
-  target_->hang_up(now, attempt);
+  hang_up(now, attempt);
   finish(now, attempt, timed_out(now - calls_[attempt.client].sent_at));
-  if (resets) target_->reset(now, pool_number(attempt.client));
+  if (resets) target_->reset(now, number_at_host(attempt.client));
 }
 
 void Calls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {

@@ -102,7 +102,7 @@ class Calls final : public CallerOfHosts {
   // From now on, calls `CallOwner::waits` for each wait.
   void report_waits() { reports_waits_ = true; }
 
-  void keep_connections_to(std::size_t hosts) override;
+  void keep_connections_to(const HostSettings& hosts) override;
 
   // Adds `count` slots at once.
   void add_slots(std::size_t count);
@@ -248,22 +248,20 @@ class Calls final : public CallerOfHosts {
     Fifo<Slot> line;
   };
 
-  // The simulator needs to know nothing of an idle connection.
-  struct IdleConnection {};
-
-  using Place = ConnectionPool<IdleConnection>::Place;
+  using PooledConnections = ConnectionPool<ConnectionPlace>;
+  using Place = PooledConnections::Place;
 
   // The connections of a process, and the attempts that wait for one. Some of these may have ended.
   struct alignas(64) Pool {
     bool watched = false;  // among `longest_idle_`, if it needs to be
     bool has_line = false;
-    ConnectionPool<IdleConnection>
-        connections;  // what most attempts use is in one line of the cache with this
+    PooledConnections connections;  // what most attempts use is in one line of the cache with this
     Fifo<Attempt> line{};
   };
   struct Grant {
     Attempt attempt;
     Place place;
+    ConnectionPlace kept;
     std::uint32_t pool;
   };
   struct IdleSince {
@@ -315,17 +313,33 @@ class Calls final : public CallerOfHosts {
     const TimePoint end = end_of(attempt.client);
     return end == TimePoint::max() ? left : std::min(left, end - now);
   }
-  // Of the slot's attempt in flight.
+  // Of the slot's attempt in flight: its connection, and the number of its pool.
+  ConnectionPlace place_of(Slot slot) const {
+    return picks_hosts_ ? places_[slot] : ConnectionPlace();
+  }
   std::uint32_t pool_number(Slot slot) const {
-    return picks_hosts_ ? pool_numbers_[slot] : process_numbers_[slot];
+    return picks_hosts_ && !host_for_connection_ ? number_at_host(slot) : process_numbers_[slot];
+  }
+  // As `lose_connections_of` has it.
+  std::uint32_t number_at_host(Slot slot) const {
+    return process_numbers_[slot] * hosts_ + place_of(slot).host;
   }
   const Pool& pool_of(Slot slot) const { return pools_[pool_number(slot)]; }
   Pool& pool_of(Slot slot) { return pools_[pool_number(slot)]; }
-  // The idle connections to the host of a pool.
-  std::size_t& idle_beside(std::uint32_t pool) { return idle_[hosts_ == 1 ? 0 : pool % hosts_]; }
+  // What a pool calls for each idle connection that it closes.
+  auto closes() {
+    return [this](const ConnectionPlace& closed) { --idle_[closed.host]; };
+  }
   // Chooses the attempt's host, if they are picked here. Returns false if there is none: the attempt has failed.
   bool find_host(TimePoint now, const Attempt& attempt) {
-    return !picks_hosts_ || find_picked_host(now, attempt);
+    return !picks_hosts_ || host_for_connection_ || find_picked_host(now, attempt);
+  }
+  // The same for its connection, which it has taken. Returns false if the attempt has failed, or looks for another one.
+  bool bind_connection(TimePoint now, const Attempt& attempt, Place place,
+                       const ConnectionPlace& kept);
+  // The attempt ends. Nobody knows of it if it has no connection, and so no host.
+  void hang_up(TimePoint now, const Attempt& attempt) {
+    if (!host_for_connection_ || calls_[attempt.client].connected) target_->hang_up(now, attempt);
   }
   [[gnu::noinline]] bool find_picked_host(TimePoint now, const Attempt& attempt);
   // An attempt takes a connection, or else its place in line.
@@ -333,10 +347,11 @@ class Calls final : public CallerOfHosts {
   void find_connection(TimePoint now, const Attempt& attempt);
   [[gnu::noinline]] void wait_in_line(TimePoint now, const Attempt& attempt, Pool& pool);
   // A kept connection still counts as idle until it is used.
-  Place take_connection(TimePoint now, Pool& pool);
+  Place take_connection(TimePoint now, Pool& pool, ConnectionPlace& kept);
   // The attempt has been cancelled since.
   void give_back(TimePoint now, const Grant& grant);
-  void use_connection(TimePoint now, const Attempt& attempt, Place place);
+  void use_connection(TimePoint now, const Attempt& attempt, Place place,
+                      const ConnectionPlace& kept = {});
   // The attempt was lost. See `ConnectionSettings`.
   void send_again(TimePoint now, const Attempt& lost, const AttemptResult& result);
   // The attempt has ended.
@@ -364,6 +379,7 @@ class Calls final : public CallerOfHosts {
   [[gnu::noinline]] void grant(TimePoint now, Pool& pool);
   void take_first_pool_event(TimePoint now);
   void await_pool_event(TimePoint time) { next_pool_event_ = std::min(next_pool_event_, time); }
+  bool lose_longest_idle_of_any_pool(std::uint32_t host);
   // When pools have fewer events than before.
   void find_next_pool_event();
   // The same as `time_out` with kept connections or hedges.
@@ -429,7 +445,7 @@ class Calls final : public CallerOfHosts {
   const bool ends_otherwise_;  // the end of an attempt is more than that of its request
   const std::size_t process_count_;
   const bool numbers_processes_;
-  const ConnectionSettings connections_;
+  ConnectionSettings connections_;
   const Duration timeout_;
   const std::uint64_t seed_;
   CallOwner& owner_;
@@ -438,10 +454,11 @@ class Calls final : public CallerOfHosts {
 
   std::vector<Call> calls_;                     // by slot
   std::vector<Process> processes_;              // empty if the policy shares nothing
-  bool picks_hosts_ = false;                    // of attempts, before their connections
-  std::size_t hosts_ = 1;                       // to which each process keeps connections
+  bool picks_hosts_ = false;                    // there are several for kept connections
+  bool host_for_connection_ = false;            // and one is picked for each, not for each attempt
+  std::uint32_t hosts_ = 1;                     // to which each process keeps connections
   std::vector<Pool> pools_;                     // of the processes; empty without kept connections
-  std::vector<std::uint32_t> pool_numbers_;     // by slot; empty unless hosts are picked
+  std::vector<ConnectionPlace> places_;         // by slot; empty unless hosts are picked
   std::vector<std::uint32_t> process_numbers_;  // by slot; empty if processes share nothing
   std::vector<TimePoint> ends_;                 // of the requests, by slot; empty unless bounded
   WaitCalendar waits_;
@@ -461,6 +478,7 @@ class Calls final : public CallerOfHosts {
   std::vector<std::size_t> idle_;  // connections of all processes, by host
   std::size_t in_line_ = 0;        // attempts of all processes
   KeptConnections kept_{};         // only its counts since the start, but for those of the pools
+  ClientRandom ages_;
 
   Counts counts_;
   std::size_t in_flight_ = 0;

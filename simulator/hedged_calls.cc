@@ -147,7 +147,7 @@ void Calls::fail_so_far(Slot request) {
 
 void Calls::cancel(TimePoint now, const Attempt& attempt, RetryState& own) {
   const bool resets = resets_stream(calls_[attempt.client]);
-  target_->hang_up(now, attempt);  // others may be let in, and more places needed
+  hang_up(now, attempt);  // others may be let in, and more places needed
   Call& call = calls_[attempt.client];
   const AttemptResult cancelled = timed_out(now - call.sent_at);
   call.in_flight = false;
@@ -159,7 +159,7 @@ void Calls::cancel(TimePoint now, const Attempt& attempt, RetryState& own) {
   HedgePolicy::add_latency(now, cancelled, process);
   behaviour_.policy().attempt_cancelled(now, own, process);
   hedges_->free(attempt.client);
-  if (resets) target_->reset(now, pool_number(attempt.client));
+  if (resets) target_->reset(now, number_at_host(attempt.client));
 }
 
 // The other attempts of a request whose result is known.

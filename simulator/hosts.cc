@@ -21,7 +21,7 @@ Hosts::Hosts(const HostSettings& settings, const ServiceOptions& options, std::u
       caller_(caller),
       calls_(calls),
       answers_([this, &settings] {
-        if (settings.many()) calls_.keep_connections_to(settings.most());
+        if (settings.many()) calls_.keep_connections_to(settings);
         std::vector<std::unique_ptr<Answers>> answers;
         for (Host host = 0; settings.many() && host < settings.most(); ++host) {
           answers.push_back(std::make_unique<Answers>(*this, host));
@@ -76,6 +76,20 @@ std::optional<std::uint32_t> Hosts::pick(TimePoint now, const Attempt& attempt) 
   const Host host =
       picked_.pick(now, process_of(attempt), avoids ? tried_by(attempt) : none_tried_);
   if (host == Picker::kNone) return std::nullopt;
+  return note_host(attempt, host);
+}
+
+std::optional<std::uint32_t> Hosts::choose(TimePoint now, const Attempt& attempt) {
+  const Host host = picked_.choose(now, process_of(attempt));
+  return host == Picker::kNone ? std::nullopt : std::optional(host);
+}
+
+bool Hosts::use(TimePoint now, const Attempt& attempt, std::uint32_t host) {
+  note_host(attempt, host);
+  return picked_.begin(now, process_of(attempt), host);
+}
+
+Picker::Host Hosts::note_host(const Attempt& attempt, Host host) {
   const std::size_t client = calls_.number_of(attempt);
   if (client >= host_of_.size()) host_of_.resize(client + 1);
   return host_of_[client] = host;
@@ -103,9 +117,9 @@ void Hosts::close_idle(TimePoint now) {
   }
 }
 
-void Hosts::reset(TimePoint now, std::uint32_t pool) {
-  const auto host = static_cast<Host>(pool % servers_.size());
-  servers_[host]->reset(now, static_cast<std::uint32_t>(pool / servers_.size()));
+void Hosts::reset(TimePoint now, std::uint32_t number) {
+  const auto host = static_cast<Host>(number % servers_.size());
+  servers_[host]->reset(now, static_cast<std::uint32_t>(number / servers_.size()));
   note(now, host);
 }
 

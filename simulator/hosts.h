@@ -105,7 +105,9 @@ class Hosts final : public Target {
   void connect(TimePoint now, const Attempt& attempt) override;
   void send(TimePoint now, const Attempt& attempt) override;
   void close_idle(TimePoint now) override;
-  void reset(TimePoint now, std::uint32_t pool) override;
+  std::optional<std::uint32_t> choose(TimePoint now, const Attempt& attempt) override;
+  bool use(TimePoint now, const Attempt& attempt, std::uint32_t host) override;
+  void reset(TimePoint now, std::uint32_t number) override;
   void hang_up(TimePoint now, const Attempt& attempt) override;
 
  private:
@@ -137,7 +139,8 @@ class Hosts final : public Target {
       return calls().process_of(attempt);
     }
     void lose_connections_of(TimePoint now, std::uint32_t process) override {
-      calls().lose_connections_of(now, hosts_.pool_number(process, host_));
+      calls().lose_connections_of(
+          now, static_cast<std::uint32_t>(process * hosts_.servers_.size() + host_));
     }
     void expect(const Attempt& attempt) const override {
       if (!attempt.is_probe()) hosts_.caller_.expect(attempt);
@@ -211,9 +214,8 @@ class Hosts final : public Target {
   std::size_t count_of(Life::State state) const;
 
   std::size_t process_of(const Attempt& attempt) const;
-  std::uint32_t pool_number(std::uint32_t process, Host host) const {
-    return static_cast<std::uint32_t>(process * servers_.size() + host);
-  }
+  // The attempt goes to this host.
+  Host note_host(const Attempt& attempt, Host host);
   Host host_of(const Attempt& attempt) const { return host_of_[calls_.number_of(attempt)]; }
   // The hosts that the attempt's request has tried until now.
   std::vector<Host>& tried_by(const Attempt& attempt);

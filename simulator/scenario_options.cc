@@ -131,19 +131,11 @@ void check_hosts(const ScenarioOptions& options, const Topology& topology) {
         hosts.most() > 1 ? "--replicas" : "--probe, --host-start and --host-warm-up";
     throw std::invalid_argument(option + ": " + what + ' ' + why);
   };
-  const auto check_calls = [&](const HostSettings& hosts, const WorkloadOptions& caller) {
-    refuse_beside(hosts, caller.connections.kept() && hosts.like == "kube-proxy",
-                  "--hosts-like=kube-proxy picks",
-                  "for each connection, here for each attempt: leave out --connections");
-  };
-  for (const GraphEdge& each : topology.edges)
-    check_calls(topology.nodes[each.to].hosts, each.caller);
   if (!topology.empty()) return;
   if (options.hosts.life.scaling.on() && options.service.capacity != Capacity::kWorkers) {
     throw std::invalid_argument(
         "--replicas=FROM..TO: the autoscaler follows the use of workers: give --workers and --service-time");
   }
-  check_calls(options.hosts, options.workload);
   refuse_beside(options.hosts,
                 loses_connections(options.workload, options.timeline.outage) &&
                     options.outage_length() > Duration::zero(),
@@ -385,6 +377,11 @@ UnusedOptions unused_options(const ScenarioOptions& asked, const std::vector<std
   for (const GraphNode& each : topology.nodes) {
     scenario.hosts.replicas = std::max(scenario.hosts.replicas, each.hosts.replicas);
   }
+  // One that cannot be read may have hosts.
+  if (asked.graph.on() && topology.empty()) scenario.hosts.replicas = 2;
+  const std::vector<Connections> kinds = connections_in(asked);
+  scenario.hosts.has_kept = std::any_of(kinds.begin(), kinds.end(),
+                                        [](Connections each) { return each != Connections::kNew; });
   scenario.workload.picks_hosts =
       (topology.empty() ? asked.hosts : topology.nodes.front().hosts).each_process_picks();
   scenario.workload.reconnects = has_outage && loses_connections(asked.timeline.outage);

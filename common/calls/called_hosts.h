@@ -11,6 +11,7 @@
 
 #include "common/http/http_request.h"
 #include "model/retry/attempt.h"
+#include "model/run/connections.h"
 #include "model/run/picked_hosts.h"
 
 namespace retrystorm {
@@ -24,9 +25,19 @@ class CalledHosts {
   // `requests`: those to each host.
   CalledHosts(const HostSettings& settings, std::vector<HttpRequest> requests, std::uint64_t seed,
               std::size_t processes)
-      : requests_(std::move(requests)), hosts_(settings, seed, processes), missed_(size()) {}
+      : requests_(std::move(requests)),
+        seed_(seed),
+        hosts_(settings, seed, processes),
+        missed_(size()) {}
 
   std::size_t size() const { return requests_.size(); }
+  // These settings, with what that of the hosts adds: is a host picked for each kept connection?
+  ConnectionSettings of_connections(ConnectionSettings settings) const {
+    settings.picked = settings.kept() && hosts_.settings().pick_per == PickPer::kConnection;
+    if (settings.picked) settings.age = hosts_.settings().connection_age;
+    return settings;
+  }
+  std::uint64_t seed() const { return seed_; }
   const HttpRequest& request_to(Host host) const { return requests_[host]; }
 
   // Calls `use` with the hosts and the time.
@@ -40,6 +51,14 @@ class CalledHosts {
   Host pick(std::uint64_t client, List& tried) {
     return with([&](PickedHosts& hosts, TimePoint now) { return hosts.pick(now, client, tried); });
   }
+  // For a new connection of a process, or `Picker::kNone`.
+  Host choose(std::size_t process) {
+    return with([&](PickedHosts& hosts, TimePoint now) { return hosts.choose(now, process); });
+  }
+  // The client's attempt is on a connection to this host.
+  void begin(std::uint64_t client, Host host) {
+    with([&](PickedHosts& hosts, TimePoint now) { return hosts.begin(now, client, host); });
+  }
   // The attempt is over. `result`: null if it was interrupted or not sent.
   void ended(std::uint64_t client, Host host, const AttemptResult* result);
 
@@ -48,6 +67,7 @@ class CalledHosts {
 
  private:
   const std::vector<HttpRequest> requests_;
+  const std::uint64_t seed_;
   std::mutex mutex_;  // guards what follows
   PickedHosts hosts_;
   static constexpr std::int64_t kSeen = -1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "common/os/process.h"
 #include "model/base/duration.h"
+#include "model/base/random.h"
 #include "model/run/connections.h"
 #include "model/run/counts.h"
 
@@ -24,12 +26,15 @@ class ConnectionPools {
  public:
   using Handle = std::shared_ptr<Kept>;
 
-  // `make` makes a connection that is not open yet.
+  // Makes a connection of a process that is not open yet, and says which host it is to go to.
+  using Make = std::function<Handle(std::size_t process)>;
+
+  // `seed`: of the ages of connections, if these have a greatest age.
   ConnectionPools(
       const ConnectionSettings& settings, std::size_t processes,
-      std::function<Handle()> make = [] { return std::make_shared<Kept>(); })
-      : make_(std::move(make)), settings_(settings) {
-    for (std::size_t i = 0; i < processes; ++i) pools_.emplace_back(settings_);
+      Make make = [](std::size_t) { return std::make_shared<Kept>(); }, std::uint64_t seed = 1)
+      : make_(std::move(make)), settings_(settings), ages_(seed, kStreamOfAges) {
+    for (std::size_t i = 0; i < processes; ++i) pools_.emplace_back(settings_, i);
   }
 
   ConnectionPools(const ConnectionPools&) = delete;
@@ -69,13 +74,13 @@ class ConnectionPools {
   }
 
   // The attempt was lost with its kept connection, and is sent again. Returns another connection, as `take`: if it
-  // carries one attempt at a time, the same one, which has to be opened.
+  // carries one attempt at a time and has no choice of hosts, the same one, which has to be opened.
   Handle replace(std::size_t process, Handle lost, TimePoint until, TimePoint latest) {
     Pool& pool = pools_[process];
     {
       const std::scoped_lock lock(pool.mutex);
       ++pool.totals.sent_again;
-      if constexpr (!kCarriesMany) {
+      if (!kCarriesMany && !settings_.picked) {
         pool.connections.reopen();
         return lost;
       }
@@ -137,8 +142,10 @@ class ConnectionPools {
     Handle connection{};
   };
   struct Pool {
-    explicit Pool(const ConnectionSettings& settings) : connections(settings) {}
+    Pool(const ConnectionSettings& settings, std::size_t number)
+        : process(number), connections(settings) {}
 
+    const std::size_t process;
     mutable std::mutex mutex;
     ConnectionPool<Handle> connections;
     std::deque<Waiter*> line{};
@@ -154,18 +161,28 @@ class ConnectionPools {
   }
 
   // Returns null if the pool is full. Call these with the lock held.
-  Handle take_free(Pool& pool) const {
+  Handle take_free(Pool& pool) {
     using Place = typename ConnectionPool<Handle>::Place;
     while (true) {
       Handle kept;
       const Place place = pool.connections.take(Clock::now(), kept);
-      if (place != Place::kKept) return place == Place::kOpens ? make_() : nullptr;
+      if (place == Place::kNone) return nullptr;
+      if (place == Place::kOpens) {
+        Handle made = make_(pool.process);
+        if (settings_.picked) made->place.until = until(pool);
+        return made;
+      }
       if (kept->can_be_used_again()) return kept;
       pool.connections.close();  // the server has closed it
     }
   }
 
-  void serve_line(Pool& pool) const {
+  TimePoint until(Pool& pool) {
+    const std::scoped_lock lock(ages_mutex_);
+    return pool.connections.until(Clock::now(), ages_);
+  }
+
+  void serve_line(Pool& pool) {
     while (!pool.line.empty()) {
       Waiter& first = *pool.line.front();
       first.connection = take_free(pool);
@@ -175,8 +192,10 @@ class ConnectionPools {
     }
   }
 
-  const std::function<Handle()> make_;
+  const Make make_;
   const ConnectionSettings settings_;
+  std::mutex ages_mutex_;  // guards the next one
+  ClientRandom ages_;
   std::deque<Pool> pools_;
 };
 

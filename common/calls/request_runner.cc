@@ -15,7 +15,7 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
       timeout_(options.timeout),
       longest_attempt_(options.retry.hedge.on == HedgeOn::kTimeout ? Duration::max()
                                                                    : options.timeout),
-      pool_settings_(options.connections),
+      pool_settings_(hosts ? hosts->of_connections(options.connections) : options.connections),
       behaviour_(options.mean_think_time(), options.retry),
       hedges_(options.retry),
       waits_(waits),
@@ -24,13 +24,27 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
       attempts_(places) {
   if (hedges_.any()) attempt_threads_ = std::make_unique<TaskThreads>(request_);
   const std::size_t processes = sharing_processes(options);
-  for (CalledHosts::Host host = 0; host < (hosts ? hosts->size() : 1); ++host) {
+  const bool picked = pool_settings_.picked;
+  for (CalledHosts::Host first = 0; first < (hosts && !picked ? hosts->size() : 1); ++first) {
+    const auto host_of = [hosts, picked, first](std::size_t process) {
+      return picked ? hosts->choose(process) : first;
+    };
     if (pool_settings_.multiplexed()) {
-      const HttpRequest& to = hosts ? hosts->request_to(host) : request_;
-      multiplexed_.emplace_back(pool_settings_, processes,
-                                [&to] { return std::make_shared<Http2Connection>(to); });
+      const auto make = [this, hosts, host_of](std::size_t process) {
+        const CalledHosts::Host host = host_of(process);
+        const bool known = hosts != nullptr && host != Picker::kNone;
+        auto made = std::make_shared<Http2Connection>(known ? hosts->request_to(host) : request_);
+        made->place.host = host;
+        return made;
+      };
+      multiplexed_.emplace_back(pool_settings_, processes, make, hosts ? hosts->seed() : 0);
     } else if (pool_settings_.kept()) {
-      pools_.emplace_back(pool_settings_, processes);
+      const auto make = [host_of](std::size_t process) {
+        auto made = std::make_shared<Connection>();
+        made->place.host = host_of(process);
+        return made;
+      };
+      pools_.emplace_back(pool_settings_, processes, make, hosts ? hosts->seed() : 0);
     }
   }
   for (std::size_t i = 0; behaviour_.policy().has_process() && i < processes; ++i) {
@@ -193,13 +207,24 @@ NextAttempt RequestRunner::bounded_by_end(Client& client, const AttemptResult& r
 AttemptResult RequestRunner::run_at(CalledHosts::Host host, const Client& client,
                                     HttpAttempt& attempt, AttemptTimes* times,
                                     Interruption* interruption) {
-  if (hosts_ == nullptr) return run_on_a_connection(host, client, attempt, times, interruption);
+  if (hosts_ == nullptr || pool_settings_.picked) {
+    return run_on_a_connection(0, client, attempt, times, interruption);
+  }
+  return run_at_host(host, client, attempt, interruption, [&] {
+    return run_on_a_connection(host, client, attempt, times, interruption);
+  });
+}
+
+template <typename Send>
+AttemptResult RequestRunner::run_at_host(CalledHosts::Host host, const Client& client,
+                                         HttpAttempt& attempt, Interruption* interruption,
+                                         Send send) {
   if (host == Picker::kNone) {
     attempt.note("no host gets traffic (--eject)");
     return not_connected(Duration::zero(), NoAnswer::kRefused);
   }
   attempt.send_now(hosts_->request_to(host));
-  const AttemptResult result = run_on_a_connection(host, client, attempt, times, interruption);
+  const AttemptResult result = send();
   const bool cut_off =
       waits_.stopping() || (interruption != nullptr && interruption->interrupted());
   hosts_->ended(client.number, host, cut_off ? nullptr : &result);
@@ -268,8 +293,17 @@ AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, const Clie
     }
     const Duration patience = counts ? std::max(latest - taken, Duration::zero())
                                      : std::min(longest_attempt_, time_left(client));
-    AttemptResult result =
-        run_connected(client, patience, [&](Duration rest) { return send(connection, rest); });
+    const auto run = [&] {
+      return run_connected(client, patience, [&](Duration rest) { return send(connection, rest); });
+    };
+    AttemptResult result = {};
+    if (pool_settings_.picked) {
+      const CalledHosts::Host host = connection->place.host;
+      if (host != Picker::kNone) hosts_->begin(client.number, host);
+      result = run_at_host(host, client, attempt, interruption, run);
+    } else {
+      result = run();
+    }
     result.latency += waited;
     if (again || !pool_settings_.sends_again(result) || interrupted() || waits_.stopping()) {
       pools.give_back(process, std::move(connection),

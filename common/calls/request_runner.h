@@ -215,12 +215,17 @@ class RequestRunner {
   Carried carried_by(const Client& client) const;
   // Until the deadline of the client's request, which may have passed since permission was given.
   Duration time_left(const Client& client) const;
-  // The host for an attempt of this request.
+  // The host for an attempt of this request. `Picker::kNone`: there is none, or its connection will have one.
   CalledHosts::Host pick(const Client& client, Request& request) {
+    if (pool_settings_.picked) return Picker::kNone;
     return hosts_ == nullptr ? 0 : hosts_->pick(client.number, request.tried);
   }
   AttemptResult run_at(CalledHosts::Host host, const Client& client, HttpAttempt& attempt,
                        AttemptTimes* times, Interruption* interruption = nullptr);
+  // Sends the attempt to this host. Of `pick`, or of its connection.
+  template <typename Send>
+  AttemptResult run_at_host(CalledHosts::Host host, const Client& client, HttpAttempt& attempt,
+                            Interruption* interruption, Send send);
   AttemptResult run_on_a_connection(CalledHosts::Host host, const Client& client,
                                     HttpAttempt& attempt, AttemptTimes* times,
                                     Interruption* interruption);
@@ -262,7 +267,7 @@ class RequestRunner {
   bool numbers_ = false;
   Transport send_by_;  // empty: by HTTP
 
-  // Of each host.
+  // Of each host; or one, if a host is picked for each connection.
   std::deque<ConnectionPools<Connection>> pools_;             // with --connections=keep-alive
   std::deque<ConnectionPools<Http2Connection>> multiplexed_;  // with --connections=multiplexed
   std::deque<Process> processes_;                             // empty if the policy shares nothing

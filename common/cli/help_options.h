@@ -36,7 +36,7 @@ inline constexpr std::array<std::string_view, 5> kGroupsOfExperiment{"Clients", 
 // end: all names that begin so.
 inline constexpr std::string_view kOfFiles =
     "exponential-backoff max-retries clients-per-process random fault capacity csv markdown "
-    "time-limit splay capacity-within scale picker eject panic subset host-warm-up workers-start "
+    "time-limit splay capacity-within scale picker pick-per connection-age eject panic subset host-warm-up workers-start "
     "outage-of retry-at replicas- syn-linear-timeouts deadline-check backoff-step backoff-table "
     "backoff-from cap-applies grow-from jitter-first first-at-once pacer throttled-base "
     "retry-after-max hedge- initial-interval max-interval up-multiplier down-multiplier "

@@ -19,6 +19,7 @@
 #include "common/os/process.h"
 #include "model/base/duration.h"
 #include "model/retry/attempt.h"
+#include "model/run/connections.h"
 
 namespace retrystorm {
 
@@ -128,6 +129,8 @@ class Connection final {
   void interrupt();
 
   int socket() const { return socket_.number(); }
+
+  ConnectionPlace place;  // its pool's
 
  private:
   bool connect(const Url& url);

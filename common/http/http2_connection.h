@@ -54,6 +54,8 @@ class Http2Connection {
   // Is it open, and does the server take further requests on it?
   bool can_be_used_again() const { return accepted_ && !going_away_ && !over_; }
 
+  ConnectionPlace place;  // its pool's
+
  private:
   struct Exchange;
   struct Callbacks;

@@ -11,6 +11,12 @@ namespace retrystorm {
 // With its members in the order in which they were added.
 using Json = nlohmann::ordered_json;
 
+// With its members in the order in which they were added.
+
+// With its members in the order in which they were added.
+
+// With its members in the order in which they were added.
+
 // Rounds to three decimals: precise enough for a rate or a time, and easy to read.
 double rounded(double value);
 

@@ -164,7 +164,9 @@ class OptionList {
   void add_prefixed(const OptionList& part, std::string_view prefix);
 
   // Adds the options of another list for which `wanted` returns true, as they are.
-  void add_all(const OptionList& others, const std::function<bool(const Option&)>& wanted);
+  void add_all(
+      const OptionList& others,
+      const std::function<bool(const Option&)>& wanted = [](const Option&) { return true; });
 
   const std::vector<Option>& all() const { return options_; }
 

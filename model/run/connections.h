@@ -15,6 +15,7 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/base/queues.h"
+#include "model/base/random.h"
 #include "model/retry/attempt.h"
 #include "model/retry/backoff.h"
 
@@ -54,6 +55,9 @@ struct ConnectionSettings {
   bool pool_wait_counts = true;          // does the attempt's timeout include the wait?
   std::size_t streams = 100;             // multiplexed: attempts at a time on a connection
   bool retry_lost = true;                // does the pool send a lost attempt again?
+  // Not options: each connection is picked a host (`HostSettings::pick_per`), and takes no more attempts at this age.
+  bool picked = false;
+  Duration age = Duration::max();
 
   bool kept() const { return kind != Connections::kNew; }
   bool multiplexed() const { return kind == Connections::kMultiplexed; }
@@ -89,6 +93,10 @@ struct ReconnectSettings {
 };
 
 void declare_options(OptionList& options, ReconnectSettings& settings);
+
+// The random stream of the ages of connections: see `ConnectionPool::until`.
+inline constexpr std::uint64_t kStreamOfAges =
+    std::numeric_limits<std::uint64_t>::max() - 3'000'000;
 
 // The random stream of a client's connects. Those of the clients' requests are before these.
 constexpr std::uint64_t stream_of_connects(std::size_t clients, std::uint64_t client) {
@@ -127,14 +135,24 @@ class ReconnectProgress {
   ReconnectResult result_;
 };
 
+// What a connection of a pool is bound to.
+struct ConnectionPlace {
+  std::uint32_t host = 0;              // it goes to
+  TimePoint until = TimePoint::max();  // then it is too old (`ConnectionSettings::age`)
+};
+
 // Decides which attempt uses a kept connection, opens one, or has to wait in line. The engine keeps
 // the line: whenever a connection is given back or closed, it asks again for the first attempt in
 // line. The class has no clock and no lock. The caller passes the time, which must not go back, and
 // prevents concurrent calls. `Connection` is what the engine keeps for an idle connection. Destroying
-// it closes the connection.
+// it closes the connection. If it has a `ConnectionPlace`, or points to one that has, the pool looks when it is too old.
 template <typename Connection>
 class ConnectionPool {
  public:
+  struct Nobody {
+    void operator()(const Connection&) const {}
+  };
+
   // What it costs a process that an attempt fails for want of a connection.
   static constexpr Duration kFailing = std::chrono::microseconds(100);
 
@@ -148,19 +166,33 @@ class ConnectionPool {
     kKept,   // a kept connection
   };
 
-  // Sets `kept` if the attempt gets a kept connection.
-  Place take(TimePoint now, Connection& kept) {
-    close_idle(now);
-    if (!idle_.empty()) {
-      kept =
-          (settings_->pool_order == PoolOrder::kLifo ? idle_.take_back() : idle_.take()).connection;
-      return Place::kKept;
+  // Sets `kept` if the attempt gets a kept connection. Calls `closed` for each idle one that is closed.
+  template <typename Closed = Nobody>
+  Place take(TimePoint now, Connection& kept, const Closed& closed = {}) {
+    close_idle(now, closed);
+    while (!idle_.empty()) {
+      const bool last = settings_->pool_order == PoolOrder::kLifo;
+      kept = (last ? idle_.take_back() : idle_.take()).connection;
+      if (end_of(kept) > now) return Place::kKept;
+      --open_;
+      closed(kept);
     }
     const std::size_t most = settings_->most(), each = settings_->attempts_each();
-    if (most != ConnectionSettings::kUnbounded && open_ + each > most * each) return Place::kNone;
+    const bool bounded = most != ConnectionSettings::kUnbounded && newest_until_ > now;
+    if (bounded && open_ + each > most * each) return Place::kNone;
     open_ += each;
     ++opened_;
     return Place::kOpens;
+  }
+
+  // When the connection that an attempt opens now becomes too old. Those by which the pool grows have a part of the age
+  // behind them, so that a process does not renew all at once. Those that are too old count no longer towards the
+  // pool's size once the newest is.
+  TimePoint until(TimePoint now, Random& random) {
+    if (settings_->age == Duration::max()) return TimePoint::max();
+    const bool grows = open() > std::exchange(most_open_, std::max(most_open_, open()));
+    const Duration left = grows ? scale(settings_->age, 1 - random.uniform()) : settings_->age;
+    return newest_until_ = saturating_add(now, left);
   }
 
   // The server has accepted the connection that an attempt has opened. If it is multiplexed, there is
@@ -175,7 +207,7 @@ class ConnectionPool {
   // The attempt that took a place got an answer: its connection is idle, or closed if there are
   // enough of these. Returns whether it is kept.
   bool give_back(TimePoint now, Connection connection = {}) {
-    const bool kept = idle_.size() < settings_->pool_max_idle;
+    const bool kept = idle_.size() < settings_->pool_max_idle && end_of(connection) > now;
     if (kept) {
       idle_.push({now, std::move(connection)});
     } else {
@@ -200,20 +232,30 @@ class ConnectionPool {
   }
 
   // Closes connections that have been idle for too long.
-  void close_idle(TimePoint now) {
+  template <typename Closed = Nobody>
+  void close_idle(TimePoint now, const Closed& closed = {}) {
     if (settings_->pool_idle == Duration::max()) return;
-    while (next_idle_end() <= now) drop_idle();
+    while (next_idle_end() <= now) drop_idle(closed);
   }
 
   // The server has closed those that have been idle since `latest` or longer.
-  void lose_idle_since(TimePoint latest) {
-    while (!idle_.empty() && idle_.front().since <= latest) drop_idle();
+  template <typename Closed = Nobody>
+  void lose_idle_since(TimePoint latest, const Closed& closed = {}) {
+    while (!idle_.empty() && idle_.front().since <= latest) drop_idle(closed);
   }
 
   // The server has closed the one that has been idle for longest. There must be one.
-  void lose_longest_idle() { drop_idle(); }
+  void lose_longest_idle() { drop_idle(Nobody()); }
 
-  // Since when the one idle for longest is. There must be one.
+  // Since when the one idle for longest is, of those for which `which` is true. Empty: there is none.
+  template <typename Which>
+  std::optional<TimePoint> longest_idle_since(const Which& which) const {
+    for (std::size_t i = 0; i < idle_.size(); ++i) {
+      if (which(idle_.peek(i).connection)) return idle_.peek(i).since;
+    }
+    return std::nullopt;
+  }
+  // Of all. There must be one.
   TimePoint longest_idle_since() const { return idle_.front().since; }
 
   // When the next connection has been idle for too long. `TimePoint::max()`: none is idle.
@@ -222,9 +264,16 @@ class ConnectionPool {
                          : saturating_add(idle_.front().since, settings_->pool_idle);
   }
 
-  // The server has closed all idle connections.
+  // The server has closed all idle connections for which `which` is true. Returns how many.
+  template <typename Which>
+  std::size_t lose_idle(const Which& which) {
+    const std::size_t before = idle_.size();
+    idle_.erase_if([&](const Idle& each) { return which(each.connection); });
+    open_ -= before - idle_.size();
+    return before - idle_.size();
+  }
   void lose_idle() {
-    while (!idle_.empty()) drop_idle();
+    lose_idle([](const Connection&) { return true; });
   }
 
   // Connections: idle, in use, and being opened.
@@ -243,8 +292,15 @@ class ConnectionPool {
     [[no_unique_address]] Connection connection{};
   };
 
-  void drop_idle() {
-    idle_.take();
+  static TimePoint end_of(const Connection& connection) {
+    if constexpr (requires { connection.until; }) return connection.until;
+    if constexpr (requires { connection->place; }) return connection->place.until;
+    return TimePoint::max();
+  }
+
+  template <typename Closed>
+  void drop_idle(const Closed& closed) {
+    closed(idle_.take().connection);
     --open_;
   }
 
@@ -254,6 +310,8 @@ class ConnectionPool {
   std::size_t open_ = 0;
   std::uint64_t opened_ = 0;
   TimePoint fails_from_{};  // the process is busy with attempts that fail until then
+  TimePoint newest_until_ = TimePoint::max();
+  std::size_t most_open_ = 0;
 };
 
 }  // namespace retrystorm

@@ -13,16 +13,24 @@ PickedHosts::PickedHosts(const HostSettings& settings, std::uint64_t seed, std::
 }
 
 PickedHosts::Host PickedHosts::pick(TimePoint now, std::size_t process, List& tried) {
-  const Host host = pickers_[process % pickers_.size()].pick(now, tried);
+  const Host host = picker_of(process).choose(now, tried);
   if (host == Picker::kNone) return host;
-  ++totals_[host].attempts;
+  begin(now, process, host);
   if (settings_.retry_host.kind != RetryHost::Kind::kAny) tried.push_back(host);
   return host;
 }
 
+bool PickedHosts::begin(TimePoint now, std::size_t process, Host host) {
+  Picker& picker = picker_of(process);
+  if (picker.is_away(host)) return false;
+  picker.begin(now, host);
+  ++totals_[host].attempts;
+  return true;
+}
+
 void PickedHosts::ended(TimePoint now, std::size_t process, Host host, Picker::Ended how,
                         bool counts) {
-  Picker& picker = pickers_[process % pickers_.size()];
+  Picker& picker = picker_of(process);
   picker.ended(now, host, how);
   if (how == Picker::Ended::kFailed && picker.is_out(now, host)) note_out(now, host);
   if (counts) ++(how == Picker::Ended::kOk ? totals_[host].ok : totals_[host].failed);

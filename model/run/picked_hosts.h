@@ -23,10 +23,15 @@ class PickedHosts {
   PickedHosts(const HostSettings& settings, std::uint64_t seed, std::size_t processes);
 
   std::size_t size() const { return totals_.size(); }
+  const HostSettings& settings() const { return settings_; }
 
   // The host for an attempt of a client of this process, which must end, or `Picker::kNone`. `tried`: what its request
   // has tried, to which this one is added if a retry must know.
   Host pick(TimePoint now, std::size_t process, List& tried);
+  // The host for a new connection of this process, or `Picker::kNone`; and an attempt goes there, which must end. Returns
+  // false if the host is away, and has closed its connections.
+  Host choose(TimePoint now, std::size_t process) { return picker_of(process).choose(now); }
+  bool begin(TimePoint now, std::size_t process, Host host);
   // The attempt is over. `counts`: it has a result, and was not cancelled.
   void ended(TimePoint now, std::size_t process, Host host, Picker::Ended how, bool counts = true);
 
@@ -45,6 +50,7 @@ class PickedHosts {
   HostsResult result(HostIntervals totals) const;
 
  private:
+  Picker& picker_of(std::size_t process) { return pickers_[process % pickers_.size()]; }
   void note_out(TimePoint now, Host host);
   // With the attempts of an outage that is under way.
   HostIntervals with_outage(HostIntervals totals) const;

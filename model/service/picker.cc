@@ -31,7 +31,8 @@ const std::array kBalancers{
         .eject = {.failures = 1, .base = std::chrono::seconds(10), .most = 1, .trial = true},
         .like = "nginx"},
     HostSettings{.like = "haproxy"},
-    HostSettings{.balance = Balance::kRandom, .like = "kube-proxy"},
+    HostSettings{
+        .pick_per = PickPer::kConnection, .balance = Balance::kRandom, .like = "kube-proxy"},
 };
 
 bool is_in(std::span<const Picker::Host> hosts, Picker::Host host) {
@@ -112,6 +113,7 @@ void declare_options(OptionList& options, HostSettings& settings) {
     const auto found = std::find_if(kBalancers.begin(), kBalancers.end(),
                                     [&](const auto& each) { return each.like == settings.like; });
     settings.picked_by = found->picked_by;
+    settings.pick_per = found->pick_per;
     settings.balance = found->balance;
     settings.retry_host = found->retry_host;
     settings.eject = found->eject;
@@ -121,6 +123,17 @@ void declare_options(OptionList& options, HostSettings& settings) {
       "picker", settings.picked_by, {{"proxy", PickedBy::kProxy}, {"client", PickedBy::kClient}},
       "who picks a host: one proxy for all (nginx, HAProxy), or each process of clients (gRPC, "
       "Envoy as a sidecar)");
+  options.choice<PickPer>(
+      "pick-per", settings.pick_per,
+      {{"request", PickPer::kRequest}, {"connection", PickPer::kConnection}},
+      "when: for each attempt, or for each new connection, which keeps its host (kube-proxy and other balancers of TCP)");
+  options
+      .duration_or_none(
+          "connection-age", settings.connection_age,
+          "with --pick-per=connection: how old a connection may become; then the next one is picked "
+          "anew; none = any age",
+          std::chrono::milliseconds(1))
+      .with_range("5s", "5m");
   options.choice(
       "balance", settings.balance,
       {{"round-robin", Balance::kRoundRobin},
@@ -165,16 +178,38 @@ void declare_options(OptionList& options, HostSettings& settings) {
   options.no_effect({"subset"}, [&settings] {
     return settings.picked_by == PickedBy::kClient ? "" : "without --picker=client";
   });
+  options.no_effect({"pick-per", "connection-age"}, [&settings] {
+    return settings.has_kept ? "" : "without --connections=keep-alive or multiplexed";
+  });
+  options.no_effect({"connection-age"}, [&settings] {
+    return settings.pick_per == PickPer::kConnection ? "" : "without --pick-per=connection";
+  });
+  options.no_effect({"retry-host"}, [&settings] {
+    return settings.pick_per == PickPer::kConnection ? "with --pick-per=connection" : "";
+  });
   options.no_effect({"panic"}, [&settings] {
     if (settings.eject.on() || settings.life.probe.on()) return "";
     return settings.by_urls ? "without --eject" : "without --eject or --probe";
   });
-  options.no_effect({"hosts-like", "picker", "balance", "retry-host", "eject", "panic", "subset",
-                     "outage-replicas"},
+  options.no_effect({"hosts-like", "picker", "pick-per", "connection-age", "balance", "retry-host",
+                     "eject", "panic", "subset", "outage-replicas"},
                     [&settings] {
                       if (settings.most() > 1) return "";
-                      return settings.by_urls ? "without a second --url" : "without --replicas";
+                      return settings.by_urls ? "without a second URL" : "without --replicas";
                     });
+}
+
+OptionList options_of_picks(HostSettings& settings, bool alone) {
+  OptionList all, lives, picks;
+  declare_options(all, settings);
+  declare_options(lives, settings.life);
+  picks.add_all(all, [&lives, alone](const Option& each) {
+    if (each.name == "picker" || each.name == "subset" || each.name == "outage-replicas") {
+      return !alone;
+    }
+    return each.name == "probe" || (each.name != "replicas" && lives.find(each.name) == nullptr);
+  });
+  return picks;
 }
 
 void check(const HostSettings& settings) {
@@ -219,7 +254,7 @@ void Picker::set(TimePoint now, Host host, Health health) {
   if (std::exchange(hosts_[host].health, health) != health) find_usable(now);
 }
 
-Picker::Host Picker::pick(TimePoint now, std::span<const Host> tried) {
+Picker::Host Picker::choose(TimePoint now, std::span<const Host> tried) {
   if (!returns_.empty() && returns_.top().time <= now) {
     while (!returns_.empty() && returns_.top().time <= now) returns_.pop();
     find_usable(now);
@@ -228,6 +263,10 @@ Picker::Host Picker::pick(TimePoint now, std::span<const Host> tried) {
   const RetryHost& retry = settings_.retry_host;
   Host host = pick_but(retry.kind == RetryHost::Kind::kOther ? tried : std::span<const Host>());
   for (std::size_t i = 0; i < retry.times && is_in(tried, host); ++i) host = pick_but({});
+  return host;
+}
+
+void Picker::begin(TimePoint now, Host host) {
   ++hosts_[host].under_way;
   hosts_[host].picked = ++turn_;
   note_load(host);
@@ -236,7 +275,6 @@ Picker::Host Picker::pick(TimePoint now, std::span<const Host> tried) {
     hosts_[host].looked = now;
     if (hosts_[host].failures >= eject.failures) put_out(now, host, eject.base);
   }
-  return host;
 }
 
 Picker::Host Picker::pick_but(std::span<const Host> tried) {

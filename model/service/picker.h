@@ -33,6 +33,11 @@ enum class Balance {
   kTwo,    // the one of two random hosts that has fewer under way
 };
 
+enum class PickPer {
+  kRequest,  // each attempt, as balancers of HTTP do
+  kConnection,  // each new connection, as those of TCP do (kube-proxy); attempts on it stay with its host
+};
+
 // Where a retry goes.
 struct RetryHost {
   enum class Kind {
@@ -85,6 +90,9 @@ struct HostSettings {
 
   std::size_t replicas = 1;
   PickedBy picked_by = PickedBy::kProxy;
+  PickPer pick_per = PickPer::kRequest;
+  Duration connection_age =
+      Duration::max();  // of a connection that was picked; then it takes no more attempts
   Balance balance = Balance::kRoundRobin;
   RetryHost retry_host{};
   Ejection eject{};
@@ -92,7 +100,8 @@ struct HostSettings {
   std::size_t subset = kAll;           // how many hosts each picker knows, if it is not one for all
   std::size_t outage_replicas = kAll;  // that the outage hits: the first ones
   HostLifeSettings life{};
-  bool by_urls = false;            // --url says how many there are, not --replicas
+  bool has_kept = true;            // attempts use kept connections, as far as is known
+  bool by_urls = false;            // URLs say how many there are, not --replicas
   std::string_view like = "none";  // the balancer whose settings these were
 
   // The hosts that there may be at a time, at most. `replicas`: at the start.
@@ -105,6 +114,8 @@ struct HostSettings {
 };
 
 void declare_options(OptionList& options, HostSettings& settings);
+// Those of somebody who picks hosts, and neither starts nor ends them. `alone`: with one picker, and no outage of theirs.
+OptionList options_of_picks(HostSettings& settings, bool alone);
 
 // Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const HostSettings& settings);
@@ -137,9 +148,17 @@ class Picker {
   // `number`: of this picker among those of a run, which each have their own random stream.
   Picker(const HostSettings& settings, std::uint64_t seed, std::uint64_t number);
 
-  // The host for an attempt, which is under way from now on. `tried`: those that its request has tried, in any order;
-  // needed only if `retry_host` is not `any`. Returns `kNone` if every host is out.
-  Host pick(TimePoint now, std::span<const Host> tried = {});
+  // The host for an attempt or a connection. `tried`: those that the request has tried, in any order; needed only if
+  // `retry_host` is not `any`. Returns `kNone` if every host is out.
+  Host choose(TimePoint now, std::span<const Host> tried = {});
+  // An attempt is under way at this host from now on.
+  void begin(TimePoint now, Host host);
+  // Both.
+  Host pick(TimePoint now, std::span<const Host> tried = {}) {
+    const Host host = choose(now, tried);
+    if (host != kNone) begin(now, host);
+    return host;
+  }
 
   // An attempt at a host is over.
   void ended(TimePoint now, Host host, Ended how);
@@ -149,6 +168,7 @@ class Picker {
   // The hosts that are out, until times that may have passed.
   bool is_out(TimePoint now, Host host) const { return hosts_[host].out_until > now; }
   std::size_t under_way(Host host) const { return hosts_[host].under_way; }
+  bool is_away(Host host) const { return hosts_[host].health == Health::kAway; }
   // How often a host was ejected since the start.
   std::uint64_t ejections(Host host) const { return hosts_[host].ejections; }
 

@@ -35,7 +35,7 @@ void Callers::close_idle_after(TimePoint now, Duration time) {
   }
 }
 
-void Callers::keep_connections_to(std::size_t hosts) {
+void Callers::keep_connections_to(const HostSettings& hosts) {
   for (const auto& each : doors_) each->caller.keep_connections_to(hosts);
 }
 

@@ -139,7 +139,7 @@ class Callers final : public CallerOfHosts {
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override {
     door_of(attempt).caller.lose_connection(now, own(attempt), why);
   }
-  void keep_connections_to(std::size_t hosts) override;
+  void keep_connections_to(const HostSettings& hosts) override;
   bool keeps_connections(const Attempt& attempt) const override {
     return door_of(attempt).calls.keeps_connections();
   }
@@ -191,6 +191,12 @@ class Callers final : public CallerOfHosts {
 
     std::optional<std::uint32_t> pick(TimePoint now, const Attempt& attempt) override {
       return callers.target_->pick(now, outside(attempt));
+    }
+    std::optional<std::uint32_t> choose(TimePoint now, const Attempt& attempt) override {
+      return callers.target_->choose(now, outside(attempt));
+    }
+    bool use(TimePoint now, const Attempt& attempt, std::uint32_t host) override {
+      return callers.target_->use(now, outside(attempt), host);
     }
     void connect(TimePoint now, const Attempt& attempt) override {
       if (deadline != DeadlinePropagation::kNone) note(now, attempt);

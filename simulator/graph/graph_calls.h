@@ -70,7 +70,9 @@ class GraphCalls final : public CallerOfHosts, public CallOwner {
   void let_in(TimePoint now, const Attempt& attempt) override { calls_.let_in(now, attempt); }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
-  void keep_connections_to(std::size_t hosts) override { calls_.keep_connections_to(hosts); }
+  void keep_connections_to(const HostSettings& hosts) override {
+    calls_.keep_connections_to(hosts);
+  }
   bool keeps_connections(const Attempt&) const override { return calls_.keeps_connections(); }
   void lose_idle_connections(std::uint32_t host) override { calls_.lose_idle_connections(host); }
   std::optional<std::size_t> idle_connections(std::uint32_t host) const override {

@@ -186,8 +186,8 @@ TEST_F(ClientOptionsTest, EachUrlIsAHost) {
        {with({"--server-pid=12", "--server-pid=34", "--panic=50%"}), "panic"},
        {{"--server-pid=12", "--server-pid=34", "--outage-at=1s", "--outage-for=1s"},
         "more than one process: 12 34"},
-       {{"--balance=two"}, "balance has no effect without a second --url"},
-       {{"--outage-replicas=1"}, "outage-replicas has no effect without a second --url"}});
+       {{"--balance=two"}, "balance has no effect without a second URL"},
+       {{"--outage-replicas=1"}, "outage-replicas has no effect without a second URL"}});
 }
 
 TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {

@@ -65,8 +65,8 @@ TEST(ServerStatus, HasTheStateOfTheWorkers) {
 }
 
 TEST(ServerMetrics, HasTheCallsOfOtherServices) {
-  const Upstream upstream({.callees = {{.name = "db", .url = "http://127.0.0.1:1/"}}, .threads = 1},
-                          1);
+  const Upstream upstream(
+      {.callees = {{.name = "db", .urls = {"http://127.0.0.1:1/"}}}, .threads = 1}, 1);
   const std::string metrics = server_metrics(kTotals, &upstream);
   EXPECT_EQ(test::samples(metrics).at("server_calls_total{to=\"db\"}"), 0);
   EXPECT_EQ(test::samples(metrics).at("server_calls_without_thread_total"), 0);

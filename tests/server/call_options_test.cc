@@ -21,7 +21,7 @@ TEST(CallOptions, NameWhatIsCalled) {
         "a=http://127.0.0.1:81/x, http://127.0.0.1:82/y? & a=http://127.0.0.1:81/x*2@0.5"}});
   ASSERT_EQ(settings.callees.size(), 2);
   EXPECT_EQ(settings.callees[0].name, "a");
-  EXPECT_EQ(settings.callees[0].url, "http://127.0.0.1:81/x");
+  EXPECT_THAT(settings.callees[0].urls, ElementsAre("http://127.0.0.1:81/x"));
   EXPECT_EQ(settings.callees[1].name, "127.0.0.1:82");
   ASSERT_EQ(settings.node.calls.size(), 2);
   const auto& second = settings.node.calls[1];
@@ -52,13 +52,32 @@ TEST(CallOptions, HoldForAllOrForOneCallee) {
   EXPECT_EQ(settings.callees[1].edge.deadline, DeadlinePropagation::kNone);
 }
 
+TEST(CallOptions, NameTheHostsOfACallee) {
+  const auto settings =
+      upstream({{"calls", "a=http://127.0.0.1:81/|http://127.0.0.1:82/ & b=http://127.0.0.1:83/"},
+                {"call-balance", "least"},
+                {"call-to", "a eject=5:30s:50% retry-host=other"}});
+  EXPECT_THAT(settings.callees[0].urls,
+              ElementsAre("http://127.0.0.1:81/", "http://127.0.0.1:82/"));
+  const HostSettings& a = settings.callees[0].hosts;
+  EXPECT_EQ(a.replicas, 2u);
+  EXPECT_EQ(a.balance, Balance::kLeast);
+  EXPECT_EQ(a.eject.failures, 5u);
+  EXPECT_EQ(a.retry_host.kind, RetryHost::Kind::kOther);
+  EXPECT_FALSE(settings.callees[1].hosts.many());
+}
+
 TEST(CallOptions, RefuseWhatCannotBe) {
   const std::string a = "a=http://127.0.0.1:81/";
   test::expect_refusals<Settings>(
       upstream,
       {{{{"calls", "db"}}, "db"},
        {{{"calls", "9=http://127.0.0.1:81/"}}, "is no name"},
-       {{{"calls", a + ", a=http://127.0.0.1:82/"}}, "a has two URLs"},
+       {{{"calls", a + ", a=http://127.0.0.1:82/"}}, "a has other URLs elsewhere"},
+       {{{"calls", a + "|db"}}, "db"},
+       {{{"calls", a}, {"call-balance", "two"}}, "no effect without a second URL"},
+       {{{"calls", a + "|http://127.0.0.1:82/"}, {"call-panic", "0.5"}},
+        "no effect without --eject"},
        {{{"calls", a}, {"call-to", "b timeout=1s"}}, "--call-to: "},
        {{{"calls", a}, {"call-to", "a timeout"}}, "NAME OPTION=VALUE"},
        {{{"calls", a}, {"call-to", "a"}}, "NAME OPTION=VALUE"},

@@ -91,7 +91,7 @@ TEST(Processes, AreReadByTheServer) {
   EXPECT_EQ(upstream.node.on_failure.kind, OnFailure::Kind::kNeed);
   ASSERT_EQ(upstream.callees.size(), 3);
   EXPECT_EQ(upstream.callees[0].name, "cart");
-  EXPECT_EQ(upstream.callees[0].url, "http://127.0.0.1:9/cart");
+  EXPECT_THAT(upstream.callees[0].urls, ElementsAre("http://127.0.0.1:9/cart"));
   EXPECT_EQ(upstream.callees[0].edge.caller.timeout, 700ms);
   const GraphEdge& db = upstream.callees[2].edge;
   EXPECT_EQ(db.caller.timeout, 250ms);

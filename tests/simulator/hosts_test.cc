@@ -195,6 +195,49 @@ Duration waits_until(const HostsSeen& seen) {
 
 // One of three hosts is gone for a minute, and they are used to 90 %: 0.7 m x 60 s wait then, and go at 0.3 m a second.
 // In turn, the two survivors have all of it, and do only 0.1 m a second of it each.
+// A balancer of connections: of three hosts one restarts. The clients that it loses go to the others, which then have half
+// of the load each, for as long as their connections live.
+TEST(Hosts, KeepTheirConnectionsIfEachIsPicked) {
+  const std::string clients =
+      "clients = 600\nclients-per-process = 1\nlambda = 1s\nconnections = keep-alive\nstrategy = none\n"
+      "pick-per = connection\nhost-start = 10s\nat = 20s restart host 1\noutage-for = 0s\n";
+  for (const std::string how : {"balance = round-robin\n", "balance = least\n"}) {
+    HostsSeen seen;
+    hosts_run(kHosts.substr(kHosts.find("service")) + clients + how + "observe = 40s\n", 1, &seen);
+    const auto attempts = [&](std::size_t interval, std::size_t host) {
+      return static_cast<double>(seen.intervals.at(interval)[host].attempts);
+    };
+    EXPECT_NEAR(attempts(2, 0), attempts(2, 1),
+                150);  // 190 clients of a third, 5 s, 1/s: 3.5 sigma
+    EXPECT_EQ(seen.intervals.back()[0].attempts, 0u) << how;
+    EXPECT_NEAR(attempts(7, 1), attempts(7, 2), 200);
+    EXPECT_NEAR(attempts(7, 1) + attempts(7, 2), attempts(2, 0) + attempts(2, 1) + attempts(2, 2),
+                300);
+  }
+}
+
+// Connections of at most 5 s are all new ones 15 s after the host is back: it has its third.
+TEST(Hosts, GetTheirShareBackIfConnectionsAreRenewed) {
+  for (const std::string kind :
+       {"keep-alive\nclients-per-process = 1", "multiplexed\nprocesses = 300"}) {
+    HostsSeen seen;
+    hosts_run(
+        kHosts.substr(kHosts.find("service")) +
+            "clients = 600\nlambda = 1s\nstrategy = none\npick-per = connection\n"
+            "connection-age = 5s\nhost-start = 10s\nat = 20s restart host 1\noutage-for = 0s\n"
+            "observe = 60s\nconnections = " +
+            kind + "\n",
+        1, &seen);
+    double all = 0, first = 0;
+    for (std::size_t i = 9; i < 12; ++i) {
+      for (const HostInterval& each : seen.intervals.at(i))
+        all += static_cast<double>(each.attempts);
+      first += static_cast<double>(seen.intervals[i][0].attempts);
+    }
+    EXPECT_NEAR(first / all, 1. / 3, 0.02) << kind;
+  }
+}
+
 TEST(Hosts, RecoverFromARestart) {
   for (const auto& [balance, time] : {std::pair{"least", 200s}, std::pair{"round-robin", 270s}}) {
     HostsSeen seen;

@@ -105,7 +105,7 @@ const std::map<std::string, std::string>& others() {
        "pacer initial-interval max-interval up-multiplier down-multiplier down-threshold "
        "randomization max-randomization retry-budget breaker throttle concurrency-limit "
        "client-rate queue-order queue-drop rate-limit shed-above error-share autoscale "
-       "retry-switch switch-after replicas picker balance retry-host eject panic "
+       "retry-switch switch-after replicas picker pick-per connection-age balance retry-host eject panic "
        "outage-replicas subset probe probe-does host-start host-warm-up replicas-target "
        "replicas-every replicas-down-after hosts-like"}};
   return kOthers;

@@ -68,6 +68,23 @@ TEST(Chain, TellsWhyItsCallsHaveFailed) {
               AllOf(HasStatus(503), HasHeader(std::string(kRetry) + ": no")));
 }
 
+TEST(Chain, CallsAnotherHostOfAService) {
+  const FakeServer fails([](const Socket& socket) { answer(socket, "500 Fault"); });
+  const ServerUnderTest works({"--base-delay=1ms"});
+  const auto refused = [&](const Arguments& how) {
+    const ServerUnderTest server(calling("db=" + fails.url() + '|' + works.url(), how));
+    int count = 0;
+    for (int i = 0; i < 10; ++i) {
+      count += get(server.port(), kPatience).find(" 502 ") == std::string::npos ? 0 : 1;
+    }
+    return count;
+  };
+  EXPECT_EQ(refused({}), 5);  // in turn
+  EXPECT_EQ(refused({"--call-max-attempts=2", "--call-fixed-delay=1ms", "--call-retry-host=other"}),
+            0);
+  EXPECT_EQ(refused({"--call-eject=2:1h:50%"}), 2);
+}
+
 // Which the service above it obeys.
 TEST(Chain, DoesNotRetryWhatSaysSo) {
   const FakeServer refuses([](const Socket& socket) { answer(socket, "503 Busy"); });

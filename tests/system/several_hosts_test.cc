@@ -174,6 +174,23 @@ TEST_F(SeveralHosts, ThatDoNotAnswerTheirProbesGetNoTraffic) {
   }
 }
 
+// One connection goes to one host, for as long as it lives.
+TEST_F(SeveralHosts, ArePickedForAConnection) {
+  start({{}, {}, {}});
+  for (const std::string kind : {"keep-alive", "new"}) {
+    for (const std::string age : {"none", "200ms"}) {
+      Arguments how{"--clients=1", "--lambda=1ms",  "--duration=2s",
+                    "--quiet",     "--processes=1", "--connections=" + kind};
+      if (kind != "new") {
+        how = how + Arguments{"--pick-per=connection", "--connection-age=" + age};
+      }
+      std::size_t used = 0;
+      for (const auto& each : hosts_of(how)) used += each["attempts"] > 0 ? 1 : 0;
+      EXPECT_EQ(used, kind == "new" || age != "none" ? 3u : 1u) << kind << ' ' << age;
+    }
+  }
+}
+
 // A slow host is not waited for: the hedge goes to another one, and that its attempt is cancelled is not its failure.
 TEST_F(SeveralHosts, HaveHedgesAtAnother) {
   start({{"--service=workers", "--service-time=1s"}, {}});
@@ -194,6 +211,7 @@ TEST_F(SeveralHosts, ArePickedAlikeInBothEngines) {
                                {"--retry-host=other", "--balance=random"},
                                {"--retry-host=other:1", "--balance=two"},
                                {"--balance=random", "--eject=3:30s:34%"},
+                               {"--pick-per=connection", "--connections=keep-alive"},
                                {"--retry-host=other", "--balance=least", "--max-attempts=3"},
                                {"--hosts-like=finagle", "--connections=keep-alive"}}) {
     const Arguments both = calls(60) + Arguments{"--max-attempts=2"} + how;

@@ -12,6 +12,9 @@ class Recorder final : public RunObserver, public ServiceObserver {
   explicit Recorder(ObservedRun& run) : run_(run) {}
 
   void on_interval(const RunInterval& interval) override { run_.intervals.push_back(interval); }
+  void on_hosts(Duration /*t*/, const HostIntervals& hosts) override {
+    run_.hosts.push_back(hosts);
+  }
   void on_interval(Duration t, Duration /*window*/, const ServerInterval& interval) override {
     run_.service.push_back({t, interval});
   }

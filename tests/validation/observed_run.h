@@ -31,6 +31,7 @@ struct ServiceReport {
 struct ObservedRun {
   Summary summary{};
   std::vector<RunInterval> intervals{};
+  std::vector<HostIntervals> hosts{};  // in these intervals
   std::vector<ServiceReport> service{};
   std::vector<TracedRequest> requests{};
 };

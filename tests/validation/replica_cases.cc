@@ -86,6 +86,22 @@ Measure spread_of_subsets(int processes, int hosts, int known) {
   };
 }
 
+// The share of attempts that one of so many hosts gets, so many seconds after it has come back from a restart that took 10 s,
+// if each client keeps a connection of at most `age`.
+Measure share_of_returned(int hosts, const std::string& age, int after) {
+  const NamedOptions options = given(
+      "clients=5000, clients-per-process=1, lambda=1s, strategy=none, service=workers, workers=1000, service-time=1ms, "
+      "connections=keep-alive, pick-per=connection, balance=random, replicas=?, connection-age=?, host-start=10s, "
+      "at=30s restart host 1, outage-at=0s, outage-for=0s, observe=?s",
+      hosts, age, 40 + after + 2);
+  return [options](std::uint64_t seed) {
+    const ObservedRun run = observe({.options = options, .interval = 4s}, seed);
+    std::uint64_t all = 0;
+    for (const HostInterval& each : run.hosts.back()) all += each.attempts;
+    return static_cast<double>(run.hosts.back()[0].attempts) / static_cast<double>(all);
+  };
+}
+
 // The restarts of all hosts, so many seconds apart.
 std::string restarts(int hosts, int apart) {
   std::string all;
@@ -181,6 +197,20 @@ std::vector<Case> replica_cases() {
   };
   spread(100, 400, 80);
   spread(400, 500, 25);
+
+  const auto returns = [&list](int hosts, const std::string& age, int after, double expected) {
+    list.push_back({71,
+                    "share of a host of " + text(hosts) + ", " + text(after) +
+                        " s after its return, connections of at most " + age,
+                    expected, Case::Relation::kEqual, .005, share_of_returned(hosts, age, after)});
+  };
+  // Those of the others are renewed within the age, and a part of them goes to it. Those that it lost are so together, later.
+  const auto renewed = [](double n, double part) { return (1 - 1 / n) * part / n; };
+  returns(3, "100s", 24, renewed(3, .24));
+  returns(3, "100s", 48, renewed(3, .48));
+  returns(3, "100s", 80, renewed(3, .80));
+  returns(5, "60s", 32, renewed(5, 32. / 60));
+  returns(5, "60s", 64, 1. / 5);
   return list;
 }
 

@@ -1,4 +1,5 @@
 #include "model/run/connections.h"
+#include "tests/support/scripted_random.h"
 #include "tests/support/test.h"
 
 namespace retrystorm {
@@ -129,6 +130,43 @@ TEST(ConnectionPool, OfMultiplexedConnectionsGivesOutStreams) {
 }
 
 // The process is busy with each of them for a while.
+// Those by which a pool grows have a part of their age behind them; those that replace others have not.
+TEST(ConnectionPool, RenewsWhatIsTooOld) {
+  ConnectionSettings settings = of_size(2);
+  settings.age = 10s;
+  ConnectionPool<ConnectionPlace> pool(settings);
+  ScriptedRandom random({0.75, 0.5});
+  EXPECT_TRUE(take(pool, kMade).opens());
+  const ConnectionPlace first{0, pool.until(kMade, random)};
+  EXPECT_EQ(first.until, kMade + 2500ms);
+  EXPECT_TRUE(take(pool, kMade).opens());
+  const ConnectionPlace second{1, pool.until(kMade, random)};
+  EXPECT_EQ(second.until, kMade + 5s);
+  EXPECT_TRUE(pool.give_back(kMade + 1s, first));
+  EXPECT_FALSE(pool.give_back(kMade + 5s, second));  // it is too old
+  EXPECT_TRUE(take(pool, kMade + 5s).opens());       // and so is the other one
+  EXPECT_EQ(pool.until(kMade + 5s, random), kMade + 15s);
+  EXPECT_EQ(pool.open(), 1u);
+}
+
+// Its streams end by and by. Meanwhile there is another one.
+TEST(ConnectionPool, OpensAnotherOneBesideAMultiplexedOneThatIsTooOld) {
+  ConnectionSettings settings{.kind = Connections::kMultiplexed, .streams = 2};
+  settings.age = 10s;
+  ConnectionPool<ConnectionPlace> pool(settings);
+  ScriptedRandom random({0});
+  EXPECT_TRUE(take(pool, kMade).opens());
+  const ConnectionPlace old{0, pool.until(kMade, random)};
+  pool.accepted(kMade, old);
+  EXPECT_TRUE(take(pool, kMade).is_kept());
+  EXPECT_TRUE(take(pool, kMade + 9s).waits());
+  EXPECT_TRUE(take(pool, kMade + 10s).opens());
+  EXPECT_EQ(pool.open(), 2u);
+  EXPECT_FALSE(pool.give_back(kMade + 11s, old));
+  EXPECT_FALSE(pool.give_back(kMade + 11s, old));
+  EXPECT_EQ(pool.open(), 1u);
+}
+
 TEST(ConnectionPool, FailsAttemptsOneAfterTheOther) {
   const ConnectionSettings settings = of_size(1);
   ConnectionPool<int> pool(settings);
