@@ -123,18 +123,6 @@ TEST(ClientRandom, NormalHasItsMoments) {
   EXPECT_NEAR(m.variance, 1, 0.02);
 }
 
-// Arrivals that are exponentially apart come as a Poisson process: the number in a second has a
-// variance equal to its mean.
-TEST(ClientRandom, ExponentialSpacingMakesAPoissonProcess) {
-  const Moments m = moments([](Random& random) {
-    int arrivals = 0;
-    for (double t = 0; (t += to_seconds(random.exponential(250ms))) < 1;) ++arrivals;
-    return arrivals;
-  });
-  EXPECT_NEAR(m.mean, 4, 0.03);
-  EXPECT_NEAR(m.variance, 4, 0.1);
-}
-
 TEST(FindCrossing, EndsAtTwoNeighbours) {
   const auto [low, high] = find_crossing(0, 4, [](double x) { return x * x < 2; });
   EXPECT_LT(low * low, 2);

@@ -130,34 +130,6 @@ TEST(ClientRate, SavesNoMoreThanASecondOfTokens) {
   EXPECT_EQ(sent, 7);
 }
 
-// A service that takes C = 50 a second and throttles the rest, and clients that always want to
-// send. From each throttling answer the cubic rises from 0.7 C to C in K = cbrt(0.75 C) = 3.3 s (on
-// average 0.925 C), and then slowly beyond: a throttling answer follows as soon as the service's
-// small burst is used up. So it sends between 0.85 C and C, and little of it in vain. Where in the
-// cubic it is throttled depends on the slots: the bounds are wide.
-TEST(ClientRate, FindsTheRateOfTheService) {
-  ClientRate rate = client_rate();
-  constexpr double kCapacity = 50;
-  double sent = 0;
-  double throttled = 0;
-  double tokens = 5;
-  for (int step = 0; step < 300'000; ++step) {
-    const TimePoint now = kStart + step * 1ms;
-    tokens = std::min(tokens + kCapacity * 0.001, 5.0);
-    if (!sends(rate, now)) continue;
-    const bool ok = tokens >= 1;
-    if (ok) tokens -= 1;
-    rate.attempt_ended(now, ok ? kOk : kThrottled);
-    if (step < 60'000) continue;
-    ++sent;
-    if (!ok) ++throttled;
-  }
-  EXPECT_GT(sent / 240, 0.75 * kCapacity);
-  EXPECT_LT(sent / 240, 1.05 * kCapacity);
-  EXPECT_LT(throttled / sent, 0.05);
-  EXPECT_GT(throttled, 10);
-}
-
 // A token each 100 ms. Three ask at once, the first is sent and each other has the next token.
 TEST(FixedRate, ReservesTokensInTurn) {
   FixedRate rate(10, kStart);

@@ -46,12 +46,6 @@ TEST(Picker, BeginsAnywhere) {
   for (Host host = 0; host < 3; ++host) EXPECT_NEAR(first[host], 100, 40);
 }
 
-// Three standard deviations of 3,000 picks with probability 1/3 are 77.
-TEST(Picker, PicksAtRandom) {
-  Picker picker(hosts(3, Balance::kRandom), 1, 0);
-  for (const auto& [host, count] : picks(picker, {}, 3000)) EXPECT_NEAR(count, 1000, 77);
-}
-
 TEST(Picker, PicksTheFewestUnderWay) {
   Picker picker(hosts(3, Balance::kLeast), 1, 0);
   const Host a = picker.pick({}), b = picker.pick({}), c = picker.pick({});
@@ -77,33 +71,6 @@ TEST(Picker, PicksTheBetterOfTwo) {
   }
 }
 
-// A host that fails after 1 ms, and good ones that take 100 ms, always with 30 attempts under way: the bad one gets
-// 1000 a second for each of its own, a good one 10. Here they end in the order in which they are due.
-TEST(Picker, SendsMostToWhatFailsFast) {
-  for (const std::size_t replicas : {3u, 8u}) {
-    Picker picker(hosts(replicas, Balance::kLeast), 1, 0);
-    std::multimap<Duration, Host> under_way;
-    Duration now{0};
-    double bad = 0, all = 0;
-    for (std::size_t i = 0; i < 10 * replicas; ++i) {
-      const Host host = picker.pick(at(now));
-      under_way.emplace(host == 0 ? 1ms : 100ms, host);
-    }
-    while (now < 20s) {
-      const auto next = under_way.begin();
-      now = next->first;
-      picker.ended(at(now), next->second, Ended::kOther);
-      under_way.erase(next);
-      const Host host = picker.pick(at(now));
-      under_way.emplace(now + (host == 0 ? 1ms : 100ms), host);
-      ++all;
-      bad += host == 0 ? 1 : 0;
-    }
-    const double expected = 1000.0 / (1000 + 10 * static_cast<double>(replicas - 1));
-    EXPECT_NEAR(bad / all, expected, 0.01) << replicas << " hosts";
-  }
-}
-
 TEST(Picker, PicksAnotherHostForARetry) {
   for (const Balance balance :
        {Balance::kRandom, Balance::kRoundRobin, Balance::kLeast, Balance::kTwo}) {
@@ -122,21 +89,6 @@ TEST(Picker, PicksAnotherHostForARetry) {
       picker.ended({}, picker.pick({}, tried), Ended::kOk);
     }
   }
-}
-
-// Picked once more if it was tried: the same host again with probability 1/3 x 1/3.
-TEST(Picker, PicksAgainAsOftenAsItMay) {
-  HostSettings settings = hosts(3, Balance::kRandom);
-  settings.retry_host = {.kind = RetryHost::Kind::kAgain, .times = 1};
-  Picker picker(settings, 1, 0);
-  const std::vector<Host> tried{1};
-  int same = 0;
-  for (int i = 0; i < 9000; ++i) {
-    const Host host = picker.pick({}, tried);
-    picker.ended({}, host, Ended::kOk);
-    same += host == 1 ? 1 : 0;
-  }
-  EXPECT_NEAR(same, 1000, 90);  // three standard deviations
 }
 
 // --- Ejection ---
@@ -285,26 +237,6 @@ TEST(Picker, LeavesOutWhatIsUnwellOrAway) {
   EXPECT_THAT(picks(picker, {}, 10), UnorderedElementsAre(Pair(1, 5), Pair(3, 5)));
   for (const Host host : {1u, 2u, 3u}) picker.set({}, host, Health::kAway);
   EXPECT_EQ(picker.pick({}), Picker::kNone);
-}
-
-// A hundred processes that know 20 of 100 hosts each: a host is known to 20, with a variance of 100 x .2 x .8.
-TEST(Picker, KnowsSomeHostsByChance) {
-  constexpr int kProcesses = 100, kSeeds = 40;
-  HostSettings settings = hosts(100, Balance::kRoundRobin);
-  settings.picked_by = PickedBy::kClient;
-  settings.subset = 20;
-  double squares = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    std::map<Host, int> known;
-    for (std::uint64_t process = 0; process < kProcesses; ++process) {
-      Picker picker(settings, seed, process);
-      const auto all = picks(picker, {}, 20);
-      EXPECT_EQ(all.size(), 20);
-      for (const auto& [host, count] : all) ++known[host];
-    }
-    for (Host host = 0; host < 100; ++host) squares += (known[host] - 20) * (known[host] - 20);
-  }
-  EXPECT_NEAR(squares / (100 * kSeeds), 16, 1.2);  // three standard errors of 4,000 values
 }
 
 TEST(Probe, IsReadAsItIsWritten) {

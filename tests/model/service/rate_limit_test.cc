@@ -13,16 +13,6 @@ RateLimitSettings with_burst(double rate, Duration unused) {
   return {.rate = rate, .burst = {.unused = unused}};
 }
 
-// Requests at an even rate. Returns when the first one was turned away; zero when none was.
-Duration first_throttled(RateLimit& limit, TimePoint from, Duration length, double rate) {
-  const auto requests = static_cast<int>(to_seconds(length) * rate);
-  for (int i = 0; i < requests; ++i) {
-    const TimePoint now = from + from_seconds(i / rate);
-    if (limit.take(now)) return now - from;
-  }
-  return 0s;
-}
-
 // 100 a second, idle for five minutes: 30,000 at once.
 TEST(RateLimit, SavesUnusedCapacity) {
   RateLimit limit(with_burst(100, 300s), kOpened);
@@ -32,15 +22,6 @@ TEST(RateLimit, SavesUnusedCapacity) {
   EXPECT_EQ(limit.take(kOpened + 5min), 10ms);
 }
 
-TEST(RateLimit, SavedCapacityIsSpentFasterThanItIsProvisioned) {
-  RateLimit limit(with_burst(100, 300s), kOpened);
-  const Duration lasted = first_throttled(limit, kOpened + 5min, 400s, 200);
-  EXPECT_NEAR(to_seconds(lasted), 300, 0.02);
-  // AWS's example: 150 a second, used at 200.
-  RateLimit other(with_burst(150, 300s), kOpened);
-  EXPECT_NEAR(to_seconds(first_throttled(other, kOpened + 5min, 1000s, 200)), 900, 0.03);
-}
-
 // Nothing was unused before the start, so there is the capacity of one second.
 TEST(RateLimit, StartsWithoutSavedCapacity) {
   RateLimit limit(with_burst(100, 300s), kOpened);
@@ -48,24 +29,6 @@ TEST(RateLimit, StartsWithoutSavedCapacity) {
   while (!limit.take(kOpened)) ++taken;
   EXPECT_EQ(taken, 100);
   EXPECT_EQ(limit.use(kOpened).used, 100u);
-}
-
-TEST(RateLimit, TheAutoscalerRefillsFaster) {
-  RateLimitSettings settings = with_burst(100, 300s);
-  settings.autoscale.kind = AutoscaleKind::kTargetTracking;
-  RateLimit limit(settings, kOpened);
-  std::vector<double> rates;
-  TimePoint now = kOpened;
-  // Ten times a second, one more than is admitted.
-  for (; now < kOpened + 22min; now += 100ms) {
-    while (!limit.take(now)) {
-    }
-    if (rates.empty() || rates.back() != limit.rate()) rates.push_back(limit.rate());
-  }
-  EXPECT_THAT(rates, ElementsAre(100, 143, 205, 293, 419, 599, 856, 1223));
-  // Three minutes of each, and one of the last.
-  EXPECT_NEAR(limit.use(kOpened + 22min).provided,
-              180.0 * (100 + 143 + 205 + 293 + 419 + 599 + 856) + 60 * 1223, 1e-3);
 }
 
 // If the engine comes late, the result is the same as if it had always been in time.

@@ -34,39 +34,6 @@ std::vector<bool> serve(Service<int>& service, int requests) {
 
 class ErrorShare : public ::testing::TestWithParam<ErrorAfter> {};
 
-// A count of n independent failures has the mean n*p and the variance n*p*(1-p).
-TEST_P(ErrorShare, IsThatOfTheRequests) {
-  constexpr int kRequests = 100'000;
-  for (const double share : {0.05, 0.5, 0.9}) {
-    Service<int> service(with_errors(share, GetParam()), 7);
-    serve(service, kRequests);
-    const ServiceCounts& counts = service.counts();
-    const auto failures =
-        static_cast<double>(counts.failed + counts.rejected[index_of(Rejection::kError)]);
-    EXPECT_NEAR(failures, kRequests * share, 4 * std::sqrt(kRequests * share * (1 - share)));
-    EXPECT_EQ(counts.offered, counts.admitted + counts.rejections());
-    EXPECT_EQ(service.connections(), 0u);
-  }
-}
-
-// Fails as often after a failure as after a success: 2x2 table of successive requests, chi-squared
-// with one degree of freedom, exceeded by chance once in 10,000.
-TEST_P(ErrorShare, IsIndependentOfTheRequestBefore) {
-  constexpr int kRequests = 100'000;
-  Service<int> service(with_errors(0.3, GetParam()), 11);
-  const std::vector<bool> failed = serve(service, kRequests);
-  double after_failure = 0, after_success = 0, failures = 0;
-  for (std::size_t i = 1; i < failed.size(); ++i) {
-    failures += failed[i - 1] ? 1 : 0;
-    if (failed[i]) ++(failed[i - 1] ? after_failure : after_success);
-  }
-  const double others = kRequests - 1 - failures;
-  const double share = (after_failure + after_success) / (kRequests - 1);
-  const double difference = after_failure / failures - after_success / others;
-  const double variance = share * (1 - share) * (1 / failures + 1 / others);
-  EXPECT_LT(difference * difference / variance, 15.1);
-}
-
 TEST_P(ErrorShare, IsDrawnFromTheSeed) {
   const auto of_seed = [](std::uint64_t seed) {
     Service<int> service(with_errors(0.5, GetParam()), seed);
