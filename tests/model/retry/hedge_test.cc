@@ -88,20 +88,5 @@ TEST(HedgePolicy, IsThrottledAsRetriesAre) {
   EXPECT_EQ(hedges.next_delay(kStart, request, process.get()), Duration::max());
 }
 
-TEST(HedgePolicy, SendsAsManyAsARequestMayHave) {
-  const HedgePolicy hedges(test::settings_of<RetrySettings>("hedge = 1s\nhedge-max = 2\n"));
-  HedgeState request;
-  EXPECT_EQ(hedges.next_delay(kStart, request, nullptr), 1s);
-  request.hedges = 2;
-  EXPECT_EQ(hedges.next_delay(kStart, request, nullptr), Duration::max());
-}
-
-TEST(HedgePolicy, EndsARequestWithASuccessOrAFailureThatIsNotRetried) {
-  const HedgePolicy hedges(test::settings_of<RetrySettings>("hedge = 1s\n"));
-  EXPECT_TRUE(hedges.is_final(test::kOk));
-  EXPECT_TRUE(hedges.is_final(test::kNotFound));
-  EXPECT_FALSE(hedges.is_final(test::kError));
-}
-
 }  // namespace
 }  // namespace retrystorm

@@ -65,24 +65,6 @@ TEST(Limit, HasNoDeadlineUnlessGiven) {
   EXPECT_EQ(client.ask(), Permission::Kind::kSend);
 }
 
-// google-api-core checks before it sleeps: after 91.5 s of waits, the next one of 30 s would pass 120 s.
-// (The waits are .5, 1, 2, 4, 8, 16, 30, 30 at u = .5 with instant failures.)
-TEST(Deadline, BeforeWaitGivesUpAsSoonAsItIsClear) {
-  LimitedClient client(
-      "growth = exponential\nbackoff-base = 500ms\nbackoff-factor = 2\nbackoff-cap = 30s\n"
-      "deadline = 120s\n");
-  const TimePoint start = client.now();
-  for (const Duration wait : {500ms, 1000ms, 2000ms, 4000ms, 8000ms, 16000ms, 30000ms, 30000ms}) {
-    const Decision decision = client.after(not_connected(0s));
-    EXPECT_TRUE(decision.retry);
-    EXPECT_EQ(decision.wait, wait);
-  }
-  EXPECT_EQ(client.now() - start, 91500ms);
-  const Decision last = client.after(not_connected(0s));
-  EXPECT_EQ(last.gave_up, GiveUp::kDeadline);
-  EXPECT_EQ(last.wait, 0s);
-}
-
 TEST(Deadline, BeforeWaitAllowsAWaitThatEndsWithIt) {
   LimitedClient client("fixed-delay = 1s\ndeadline = 1s\n");
   EXPECT_TRUE(client.after(not_connected(0s)).retry);

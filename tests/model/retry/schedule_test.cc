@@ -46,18 +46,6 @@ double tolerance(double p, double density) {
   return 5 * std::sqrt(p * (1 - p) / 1000) / density;
 }
 
-TEST(Schedule, HasTheQuantilesOfFullJitter) {
-  const auto waits = waits_of("aws-legacy", 3);
-  for (std::size_t i = 0; i < waits.size(); ++i) {
-    const double longest = 1 << i;  // uniform up to it
-    EXPECT_LE(to_seconds(waits[i].wait), longest);
-    for (std::size_t k = 0; k < ScheduledWait::kShares.size(); ++k) {
-      const double p = ScheduledWait::kShares[k];
-      EXPECT_NEAR(to_seconds(waits[i].spread->at(k)), p * longest, tolerance(p, 1 / longest));
-    }
-  }
-}
-
 TEST(Schedule, HasTheQuantilesOfOtherJitters) {
   RetrySettings retry = retry_settings("fixed");
   retry.backoff.base = 1s;

@@ -121,14 +121,5 @@ TEST_F(ClientBehaviourTest, NoThinkTimeIsNoWait) {
   EXPECT_EQ(after(behaviour, Outcome::kOk, {0.9}).wait, 0s);
 }
 
-TEST_F(ClientBehaviourTest, CountsThePolicysDecisions) {
-  const ClientBehaviour behaviour(10s, {});
-  after(behaviour, Outcome::kError, {});
-  after(behaviour, Outcome::kOk, {0.5});
-  EXPECT_EQ(metrics_.invocations, 2);
-  EXPECT_EQ(metrics_.sleeps, 1);
-  EXPECT_EQ(metrics_.total_sleep, 100ms);
-}
-
 }  // namespace
 }  // namespace retrystorm

@@ -62,16 +62,6 @@ TEST(RunRecorder, WakesForItsWindowsWithoutObservers) {
   EXPECT_EQ(recorder.next_tick(), kRunStart + 10s);
 }
 
-TEST(RunRecorder, PassesOnWhatTheClientsAreDoing) {
-  RunRecorder recorder(kRunStart);
-  Notes listener;
-  recorder.add(listener, 1s);
-  recorder.tick(kRunStart + 1s, ok(1), {.thinking = 5, .in_flight = 3, .waiting_to_retry = 2}, {});
-  EXPECT_EQ(listener.intervals.at(0).clients.thinking, 5u);
-  EXPECT_EQ(listener.intervals.at(0).clients.in_flight, 3u);
-  EXPECT_EQ(listener.intervals.at(0).clients.waiting_to_retry, 2u);
-}
-
 TEST(RunRecorder, GivesTheLatenciesOfEachInterval) {
   RunRecorder recorder(kRunStart);
   Notes listener;

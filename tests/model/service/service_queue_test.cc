@@ -107,12 +107,6 @@ TEST(ServiceQueue, ForgetsCancelledRequests) {
   EXPECT_EQ(queue.arrive(kStart + 1h, "e"), d + 1);
 }
 
-TEST(ServiceQueue, HoldsMoveOnlyValues) {
-  ServiceQueue<std::unique_ptr<int>> queue(ServiceCurve(0s, 0, 1, 1));
-  queue.arrive(kStart, std::make_unique<int>(7));
-  EXPECT_EQ(**queue.depart(kStart), 7);
-}
-
 TEST(QueueRules, AreReadAsTheyArePrinted) {
   for (const char* text : {"fifo", "lifo", "adaptive-lifo:0", "adaptive-lifo:17", "unfair:0.1"}) {
     EXPECT_EQ(to_string(parse_queue_order(text)), text);

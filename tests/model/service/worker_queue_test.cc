@@ -223,13 +223,6 @@ TEST(WorkerQueue, GivesOutAllWhenItEnds) {
   EXPECT_EQ(workers.queue.waiting(), 0u);
 }
 
-TEST(WorkerQueue, HoldsMoveOnlyValues) {
-  test::ScriptedRandom random{};
-  WorkerQueue<std::unique_ptr<int>> queue(with(1, 0s));
-  queue.arrive(kShift, std::make_unique<int>(7), random);
-  EXPECT_EQ(*queue.take(kShift, random)->item, 7);
-}
-
 // No request is lost or comes twice, whatever happens. Many seeds, each with all disciplines.
 TEST(WorkerQueue, GivesOutEachRequestOnce) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
