@@ -235,16 +235,6 @@ TEST(Outage, OfLoadIsFeltAtOnce) {
   EXPECT_NEAR(after, 1000 / 10.1, 4 * sigma + 2.1);
 }
 
-TEST(Outage, OfLoadHoldsForOpenArrivalsToo) {
-  const RecordedRun more = run(
-      with("outage = load:3\narrivals = open\nrate = 200\nlimit = 1000000\noutage-for = 50s\n"));
-  double in_it = 0, before = 0;
-  for (std::size_t i = 1; i < 6; ++i) before += ok_in_window(more, i) / 5;
-  for (std::size_t i = 7; i < 16; ++i) in_it += ok_in_window(more, i) / 9;
-  EXPECT_NEAR(before, 200, 4 * std::sqrt(200 / 25.));
-  EXPECT_NEAR(in_it, 600, 4 * std::sqrt(600 / 45.));
-}
-
 TEST(Load, BringsBackClientsWhoseThinkTimeWouldEndAfterTheRun) {
   // With a thousandth of the load, think times are 10,000 s, nearly all of them longer than the run.
   const RecordedRun late = run(
@@ -310,17 +300,6 @@ TEST(Set, IsOfTheServiceBeforeItIsScaled) {
   EXPECT_EQ(changes.at(4).service.limit, 2000u);
   EXPECT_EQ(changes.at(4).service.shed_above, 5000u);
   EXPECT_EQ(changes.at(4).service.backlog, 25'600u);
-}
-
-TEST(Set, OfAnUnknownOptionIsRefusedBeforeTheRun) {
-  test::expect_refusals(
-      [](const std::string& settings) { make_scenario(with(settings), 1); },
-      {{"at = 60s set backlog=5\n", "'1m0s set backlog=5': backlog cannot change"}});
-}
-
-TEST(Outage, KindHasNoEffectWithoutOne) {
-  EXPECT_TRUE(unused_options(with("outage = slow:3\noutage-for = 0s\n")).contains("outage"));
-  EXPECT_TRUE(unused_options(with("outage = slow:3\n")).empty());
 }
 
 }  // namespace

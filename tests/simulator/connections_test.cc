@@ -109,24 +109,6 @@ const std::string kKeptFreeze =
     "clients-per-process = 1\nlambda = 2s\ntimeout = 1s\nstrategy = fixed\nfixed-delay = 400ms\n"
     "outage-at = 20s\noutage-for = 10s\n";
 
-// What lies there on waking: a request on each connection whose client did not think all the time,
-// and the accept queue, which holds one more than it says.
-TEST(KeptConnections, LeaveAStaleRequestEachWhereTheAcceptQueueBoundsTheirNumber) {
-  const double busy = 600 / (2 + 0.05) * 0.05;
-  const double idle = (600 - busy) * std::exp(-10 / 2.0);  // all the time
-  const std::string until_waking = kKeptFreeze + "observe = 1ms\n";
-  const KeptRun kept = kept_run(until_waking + "connections = keep-alive\n");
-  EXPECT_NEAR(static_cast<double>(kept.result.peak_concurrency), 600 - idle + 33, 7);
-  const FoundOnWaking found = *kept.result.summary.on_waking;
-  EXPECT_NEAR(static_cast<double>(found.kept), 600 - busy - idle, 7);
-  EXPECT_EQ(found.accept_queue, 33u);
-  // Only what was sent in the last second is waited for.
-  EXPECT_GT(found.stale, 500u);
-  EXPECT_GT(found.no_room, 33u);
-  const KeptRun fresh = kept_run(until_waking);
-  EXPECT_NEAR(static_cast<double>(fresh.result.peak_concurrency), busy + 33, 15);
-}
-
 // At the moment of waking the places have what the server then finds, and what it cannot see is still at the clients.
 TEST(AttemptPlaces, AreAllThatIsUnderWay) {
   for (const char* connections : {"new", "keep-alive", "multiplexed"}) {
@@ -267,16 +249,6 @@ TEST(KeptConnections, IfMultiplexedAreLostWithAllTheirAttempts) {
   EXPECT_NEAR(static_cast<double>(run.counts().errors), 50, 15);  // half of the time a client waits
 }
 
-// One connection, two streams: two attempts are in the service, the others in line.
-TEST(KeptConnections, IfMultiplexedTakeAsManyAttemptsAsTheyHaveStreams) {
-  const KeptRun run = kept_run(
-      "connections = multiplexed\nstreams = 2\nclients = 10\nprocesses = 1\nlambda = 0s\nbase-delay = 1s\n"
-      "limit = 10\ntimeout = 1m\noutage-for = 0s\noutage-at = 20s\nobserve = 0s\n");
-  EXPECT_EQ(run.result.peak_concurrency, 2u);
-  EXPECT_EQ(run.kept_at_end().in_line, 8u);
-  EXPECT_NEAR(static_cast<double>(run.counts().ok), 40, 2);
-}
-
 // Ten processes of one client each, and room for five connections. An idle one makes room for an attempt that
 // needs another.
 TEST(KeptConnections, CountAmongThoseThatTheServerAccepts) {
@@ -323,15 +295,6 @@ TEST(KeptConnections, AreNotClosedByAFrozenServer) {
   // Clients close theirs as before: one idle for a is used within 1 - a.
   const double by_client = idle - rate * std::exp(-1 / 2.0);
   EXPECT_NEAR(found("pool-idle = 1s\n"), by_client, 3 * std::sqrt(by_client));
-}
-
-// After a restart everybody connects again, through the accept queue.
-TEST(KeptConnections, AreAllLostWhenTheServerRestarts) {
-  const KeptRun run = kept_run(
-      "connections = keep-alive\nclients = 100\nclients-per-process = 1\nlambda = 1s\n"
-      "outage-for = 0s\noutage-at = 60s\nobserve = 0s\nlimit = 1000\nat = 30s restart\n");
-  EXPECT_NEAR(static_cast<double>(run.kept_at_end().opened), 200, 2);
-  EXPECT_LE(run.kept_at_end().open, 100u);
 }
 
 // A client opens one, and another one after the loss.
@@ -416,11 +379,6 @@ TEST(LostAttempts, AreAHerdAfterARestart) {
   EXPECT_NEAR(static_cast<double>(fails.counts().errors), 500, 3 * std::sqrt(250));
   EXPECT_EQ(run.kept_at_end().sent_again, fails.counts().errors);
   EXPECT_EQ(run.counts().failures(), 0u);
-}
-
-TEST(KeptConnections, CannotBeWaitedForLongerThanAnAttemptMayTake) {
-  EXPECT_THROW(kept_run("connections = keep-alive\npool-size = 1\npool-wait = 3s\ntimeout = 2s\n"),
-               std::invalid_argument);
 }
 
 // A process keeps a connection to each host. The one that restarts loses its own: the attempt on it is sent again, over

@@ -1,8 +1,4 @@
 #include "simulator/calls.h"
-#include "simulator/scenario_options.h"
-#include "simulator/simulation.h"
-#include "study/named_options.h"
-#include "tests/support/given.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/test.h"
 
@@ -171,17 +167,6 @@ TEST_F(HedgesTest, RetriesWhenAllHaveFailed) {
   EXPECT_EQ(calls_->counts().hedges, 1);
 }
 
-// grpc/proposal A6, "hedging": attempts at 0, 500, 1000 and 1500 ms, all ended by the deadline.
-TEST_F(HedgesTest, EndsAtTheDeadline) {
-  begin("max-retries = 0\ndeadline = 2s\ndeadline-check = at-end\nhedge = 500ms\nhedge-max = 9\n",
-        Duration::max());
-  run(10s);
-  EXPECT_THAT(times_, ElementsAre(0ms, 500ms, 1s, 1500ms));
-  ASSERT_EQ(over_.size(), 1);
-  EXPECT_TRUE(over_[0].gave_up);
-  EXPECT_EQ(calls_->counts().timed_out, 4);
-}
-
 // Envoy's hedge_on_per_try_timeout: the first good answer wins, also of the try that was late.
 TEST_F(HedgesTest, KeepsTheLateAttemptBesideItsRetry) {
   begin("max-retries = 1\ngrowth = none\nhedge-on = timeout\n", 1s);
@@ -215,45 +200,6 @@ TEST_F(HedgesTest, WaitsForLateAttemptsOnceThereAreNoMoreRetries) {
   EXPECT_TRUE(over_.empty());
   answer(1min, 0, false);
   EXPECT_EQ(over_.size(), 1);
-}
-
-// With everything that an attempt may meet, no attempt and no request is lost or counted twice.
-TEST(Hedges, BalanceInEverySetting) {
-  const NamedOptions base = test::given(
-      "clients=60, lambda=500ms, timeout=300ms, service=workers, workers=10, "
-      "service-time=exponential:50ms, outage-at=10s, outage-for=3s, observe=10s, "
-      "hedge-max=2, max-retries=2");
-  const std::vector<NamedOptions> variants{
-      test::given("hedge=80ms"),
-      test::given("hedge=0s, hedge-cancel=no"),
-      test::given("hedge=p80, hedge-budget=0.1, abandoned=cancel"),
-      test::given("hedge=50ms, connections=keep-alive, pool-size=5, processes=3"),
-      test::given("hedge=50ms, connections=multiplexed, streams=7, reset-limit=5:33"),
-      test::given("hedge=50ms, deadline=700ms, retry-budget=envoy, retry-after=replace"),
-      test::given("hedge=50ms, concurrency-limit=fixed:40, breaker=polly, outage=drop"),
-      test::given("hedge=50ms, client-rate=aws-adaptive, shed-above=12, shed-status=429"),
-      test::given("hedge=50ms, retry-budget=aws, throttle=sre, error-share=0.3")};
-  for (std::size_t i = 0; i <= variants.size(); ++i) {
-    NamedOptions options = base;
-    if (i == variants.size()) {  // without what has no effect then
-      options.erase("hedge-max");
-      options.insert({{"hedge-on", "timeout"}, {"deadline", "2s"}});
-    } else {
-      options.insert(variants[i].begin(), variants[i].end());
-    }
-    ScenarioOptions scenario = retrystorm::scenario_of(options);
-    refuse(unused_options(scenario));
-    scenario.trace = 50;
-    const Summary summary = Simulation(make_scenario(scenario, 7), {}).run().summary;
-    const Counts& counts = summary.counts;
-    EXPECT_GT(counts.hedges, 0u) << i;
-    EXPECT_GE(counts.hedges, counts.hedges_won) << i;
-    EXPECT_LE(counts.finished(), counts.attempts) << i;
-    const std::uint64_t ended = counts.ok + counts.gave_up();
-    EXPECT_LE(counts.requests - ended, 60u) << i << ": each client has one at a time";
-    EXPECT_EQ(summary.latencies.requests().ended.count(), ended) << i;
-    EXPECT_EQ(summary.latencies.requests().so_far.count(), counts.requests - ended) << i;
-  }
 }
 
 // A target that the test answers for, and an owner that begins no further requests.

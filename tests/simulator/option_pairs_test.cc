@@ -231,6 +231,9 @@ void expect_sound(const Summary& summary, const Watcher& watcher, const Scenario
   EXPECT_LE(counts.throttled, counts.errors);
   const std::uint64_t over = counts.ok + counts.gave_up();
   EXPECT_LE(over, counts.requests);
+  const RequestTimes times = summary.latencies.requests();
+  EXPECT_EQ(times.ended.count(), over);
+  EXPECT_EQ(times.so_far.count(), counts.requests - over);
   EXPECT_LE(counts.failing, counts.requests - over);
   const ClientStates& clients = watcher.last.clients;
   // Hedged attempts that have lost have no result.

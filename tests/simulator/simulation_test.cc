@@ -56,15 +56,6 @@ std::string calm(const std::string& time) {
 
 // --- Theory ---------------------------------------------------------------------------------
 
-TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
-  const Counts counts = counts_of(calm("2000s"));
-  // A renewal process of 1000 clients, each with a cycle of 10 s (exponential) + 0.1 s: in 2000 s
-  // 198,020 answers with a standard deviation of about 440.
-  EXPECT_NEAR(static_cast<double>(counts.ok), 1000 * 2000 / 10.1, 4 * 440);
-  EXPECT_EQ(counts.failures(), 0u);
-  EXPECT_EQ(counts.retries, 0u);
-}
-
 TEST(Simulation, TakesTwoEventsForAnAttemptThatIsAnswered) {
   const SimulationResult result = run(calm("200s"));
   // It is sent and answered. Its timeout is no event. The rest are reports.
@@ -118,35 +109,6 @@ TEST(Simulation, HasTheTimeOfARequestThatIsGivenUp) {
   EXPECT_EQ(summary.counts.ok, 0u);
   EXPECT_EQ(summary.longest_without_ok, 6 * 2s + 5 * 100ms);
   EXPECT_EQ(summary.arrival_rate, 1);
-}
-
-TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
-  // In windows of 0.1 s at 100/s, requests are Poisson distributed with mean 10. Pearson's
-  // statistic over the counts 5 and fewer, 6 to 14, 15 and more, has ten degrees of freedom:
-  // under 23.2 in 99 of 100 cases.
-  const Watched run("arrivals = open\nrate = 100\n" + calm("500s"), 100ms);
-  constexpr std::size_t kLeast = 5, kMost = 15;
-  std::array<double, kMost - kLeast + 1> seen{}, expected{};
-  std::uint64_t before = 0;
-  for (const RunInterval& each : run.clients) {
-    const std::uint64_t count = each.totals.requests - before;
-    before = each.totals.requests;
-    seen.at(std::clamp<std::uint64_t>(count, kLeast, kMost) - kLeast) += 1;
-  }
-  const auto windows = static_cast<double>(run.clients.size());
-  ASSERT_GE(windows, 4999);
-  double rest = 1, probability = std::exp(-10.0);
-  for (std::size_t count = 0; count < kMost; ++count) {
-    expected.at(std::max(count, kLeast) - kLeast) += windows * probability;
-    rest -= probability;
-    probability *= 10.0 / static_cast<double>(count + 1);
-  }
-  expected.back() = windows * rest;
-  double statistic = 0;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    statistic += (seen[i] - expected[i]) * (seen[i] - expected[i]) / expected[i];
-  }
-  EXPECT_LT(statistic, 23.2);
 }
 
 // --- The kernel's part ----------------------------------------------------------------------
@@ -246,30 +208,6 @@ TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
   EXPECT_EQ(woken.concurrency, 0);
   EXPECT_EQ(woken.counts.completed, 0);
   EXPECT_EQ(server.next_event(), TimePoint::max());
-}
-
-// One worker takes 1 s for each. All clients hang up while the first request is served.
-TEST(Simulation, SkipsWhatItsClientsLeftInTheQueue) {
-  Hearer caller;
-  ServiceOptions options{.capacity = Capacity::kWorkers, .max_connections = 100};
-  options.workers = {.workers = 1, .service_time = ServiceTime::fixed(1s)};
-  for (const Abandoned abandoned : {Abandoned::kServe, Abandoned::kSkip}) {
-    options.abandoned = abandoned;
-    ServerNode server(options, 0, 4, 2s, caller);
-    caller.waits = true;
-    for (std::uint32_t i = 0; i < 10; ++i) server.connect(TimePoint{}, {i, 1});
-    caller.waits = false;
-    double seconds = 0;
-    while (server.next_event() != TimePoint::max()) {
-      seconds = to_seconds(server.next_event() - TimePoint{});
-      server.take(server.next_event());
-    }
-    EXPECT_EQ(seconds, abandoned == Abandoned::kServe ? 10u : 1u);
-    const ServiceCounts counts = server.take_interval(TimePoint{} + 10s).counts;
-    EXPECT_EQ(counts.completed, abandoned == Abandoned::kServe ? 10u : 1u);
-    EXPECT_EQ(counts.rejected[index_of(Rejection::kAbandoned)],
-              abandoned == Abandoned::kServe ? 0u : 9u);
-  }
 }
 
 TEST(Simulation, TellsHowManyRequestsInTheServiceAreStillWaitedFor) {

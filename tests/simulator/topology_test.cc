@@ -369,17 +369,13 @@ TEST(Topology, PassesOnWhatItGot) {
   EXPECT_TRUE(errors_with("pass", 404));
 }
 
-// Exponential times of 100 ms: one in ten takes longer than 230.3 ms. Of two such calls, the second one that much later,
-// one in a hundred takes longer than 345.4 ms.
+// Exponential times of 100 ms: one in ten takes longer than 230.3 ms. (Row 59 of docs/validation.csv has the latencies.)
 TEST(Topology, CallsAreHedged) {
   const std::string graph =
       service("a", "calls = b\n") + "[b]\nworkers = 900\nservice-time = exponential:100ms\n";
   const std::string requests =
       "arrivals = open\nrate = 200\nstrategy = none\ntimeout = 60s\noutage-for = 0s\n"
       "observe = 170s\n";
-  const Summary run = run_of(graph + "[a.b]\nhedge = 230.3ms\n", requests);
-  EXPECT_NEAR(calls_of(run, "b"), 1.1, 0.006);
-  EXPECT_NEAR(to_seconds(run.latencies.requests().quantile(0.99)->time), 0.3454, 0.012);
   const std::string hedged = requests + "hedge = 230.3ms\nretry-at = ";
   EXPECT_NEAR(calls_of(run_of(graph, hedged + "bottom\n"), "b"), 1.1, 0.006);
   EXPECT_NEAR(calls_of(run_of(graph, hedged + "none\n"), "b"), 1, 0.001);

@@ -54,14 +54,6 @@ TEST(SimulatedVerdict, CollapsesAreCollapses) {
   }
 }
 
-TEST(SimulatedVerdict, BackoffSavesTheService) {
-  SimulatorOptions options;
-  options.workload.retry = retry_settings("exponential");
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    EXPECT_EQ(verdict_of(options, seed).verdict, Verdict::kRecovered) << seed;
-  }
-}
-
 // A queue without a bound, of which a freeze leaves more than can be answered in time.
 Verdict with_workers(NamedOptions options, const char* rate, std::uint64_t seed) {
   options.merge(NamedOptions{{"service", "workers"},
