@@ -1,20 +1,9 @@
 #include "server/options.h"
 
-#include <CLI/CLI.hpp>
-
 #include "tests/support/test.h"
 
 namespace retrystorm {
 namespace {
-
-TEST(ServerOptions, RefusesABadPort) {
-  CLI::App app;
-  ServerOptions options;
-  add_server_options(app, options);
-  for (const char* bad : {"--port=65536", "--port=-1", "--port=http"}) {
-    EXPECT_THROW(app.parse(std::vector<std::string>{bad}), CLI::ValidationError) << bad;
-  }
-}
 
 TEST(FitConnections, TakesAllTheDescriptorsButAReserve) {
   ServiceOptions options;

@@ -1,6 +1,4 @@
 // The studies as programs: what they compute is what `simulate` does.
-#include "common/output/output_file.h"
-#include "model/base/text.h"
 #include "tests/support/child_process.h"
 #include "tests/support/test.h"
 
@@ -8,7 +6,6 @@ namespace retrystorm::test {
 namespace {
 
 using ::testing::ContainsRegex;
-using ::testing::MatchesRegex;
 
 // The same service, small enough for some milliseconds.
 Arguments with_small(const Arguments& arguments) {
@@ -23,41 +20,6 @@ std::vector<std::string> without_kinds_of_errors(const std::string& path) {
     for (int i = 0; i < 3; ++i) row.resize(row.rfind(','));
   }
   return rows;
-}
-
-// One of each kind of refusal: a command, an option, a value, what contradicts, what belongs to the study, a file.
-TEST(Retrystorm, RefusesInOneLineThatNamesWhatIsWrong) {
-  for (const auto& [arguments, code, named] : std::vector<std::tuple<Arguments, int, std::string>>{
-           {{"strategie"}, 109, "strategies"},
-           {{"validate", "--seeds=5"}, 109, "scripts/validate"},
-           {{"strategies", "--strategies=fixd"}, 108, "fixed"},
-           {{"strategies", "--strategy=fixed", "--strategies=none"}, 108, "--strategies"},
-           {{"schedule", "fixed", "fixd"}, 108, "fixed"},
-           {{"schedule", "fixed", "--strategies=grpc"}, 105, "--strategies"},
-           {{"strategies", "--outage-for=0s"}, 108, "--outage-for"},
-           {{"strategies", "--strategies=fixed", "--queue-length=5"}, 108, "--queue-length"},
-           {{"strategies", "--runs=0"}, 105, "--runs"},
-           {{"strategies", "--csv=/nowhere/csv"}, 1, "/nowhere/csv"},
-           {{"schedule", "--strategies=/nowhere/mine.ini"}, 2, "/nowhere/mine.ini"},
-           {{"schedule", "--fails-until=1s"}, 108, "--succeeds-above"},
-           {{"schedule", "--strategies=exponential", "--timeout=2s"}, 108, "--timeout"},
-           {{"remedies", "--remedy=60s restart"}, 108, "TITLE: TIME ACTION"},
-           {{"remedies", "--remedy=x: 60s explode"}, 108, "explode"},
-           {{"remedies", "--remedy=late: 600s restart"}, 108, "--remedy"},
-           {{"remedies", "--outage-for=0s"}, 108, "--outage-for"},
-           {{"map", "--show=success_shar"}, 108, "success_share"},
-           {{"map", "--x=nothing=1,2"}, 108, "nothing"},
-           {{"map", "--cell=694"}, 108, "693"},
-           {{"map", "--cell=1/2", "--csv=/nowhere/csv"}, 108, "--seed"},
-           {{"recommend", "--fix=jiter"}, 108, "jitter"},
-           {{"recommend", "--policy=a"}, 108, "--start"},
-           {{"recommend", "--expect=recovered"}, 108, "down<1%"}}) {
-    const Ended refused = ended(RETRYSTORM_STUDIES, arguments);
-    EXPECT_EQ(refused.code, code) << refused.err;
-    EXPECT_EQ(refused.out, "") << named;
-    EXPECT_THAT(lines(refused.err), SizeIs(1)) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr(named));
-  }
 }
 
 // What a command needs to be done in some milliseconds.
@@ -125,32 +87,6 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
             given.out);
 }
 
-// Fixed waits hold this service down after some seconds; without retries it comes back.
-TEST(Retrystorm, JudgesClaimsAboutEachCell) {
-  const TempDir dir;
-  const Arguments small{"--clients=100", "--limit=5", "--k=2", "--runs=20", "--seed=4"};
-  const Arguments map = Arguments{"map", "--x=backlog=50", "--y=outage-for=20s"} + small;
-  const Ended broken = ended(
-      RETRYSTORM_STUDIES,
-      map + Arguments{"--strategies=none,fixed", "--json", dir.file("json"), "--expect=down<50%"});
-  EXPECT_EQ(broken.code, 3) << broken.out << broken.err;
-  std::map<std::string, std::string> findings;
-  for (const auto& each : read_json_lines(dir.file("json"))) {
-    if (each["type"] == "expectation") findings[each["strategy"]] = each["finding"];
-  }
-  EXPECT_EQ(findings, (std::map<std::string, std::string>{{"none", "holds"}, {"fixed", "broken"}}));
-  const auto line = read_json_lines(dir.file("json")).back();
-  EXPECT_EQ(line["type"], "expectation");
-  EXPECT_EQ(line["outage_for"], "20s");
-  succeeded(RETRYSTORM_STUDIES, map + Arguments{"--strategies=none", "--expect=recovered"});
-  // Three runs do not decide it.
-  EXPECT_EQ(
-      ended(RETRYSTORM_STUDIES,
-            with_small({"remedies", "--remedy=nothing:", "--strategies=none", "--expect=down<50%"}))
-          .code,
-      4);
-}
-
 TEST(RetrystormStrategies, FindsWhatASweepFinds) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), markdown = dir.file("md"), json = dir.file("json");
@@ -216,49 +152,6 @@ TEST(RetrystormJob, FindsWhatSimulateFinds) {
   EXPECT_EQ(std::vector(csv.begin() + 1, csv.end()), expected);
 }
 
-// No base delay was given, and workers have none.
-TEST(RetrystormJob, TakesWorkers) {
-  succeeded(RETRYSTORM_STUDIES, {"job", "--strategies=fixed", "--runs=1", "--seed=1", "--tasks=20",
-                                 "--calls=20", "--service=workers", "--workers=2"});
-}
-
-TEST(RetrystormSchedule, WritesItsTables) {
-  const TempDir dir;
-  const std::string csv = dir.file("csv"), markdown = dir.file("md"), json = dir.file("json");
-  succeeded(RETRYSTORM_STUDIES, {"schedule", "--strategies=fixed,aws-legacy", "--waits=3",
-                                 "--seed=5", "--csv", csv, "--markdown", markdown, "--json", json});
-  const auto rows = csv_lines(csv);
-  ASSERT_THAT(rows, SizeIs(1 + 6));
-  EXPECT_EQ(rows[0], "strategy,attempt,delay_seconds,p5,p50,p95,outcome,elapsed_seconds");
-  EXPECT_THAT(lines(read_file(csv))[0],
-              MatchesRegex("# .* schedule --strategies=fixed,aws-legacy .*, retrystorm "
-                           "[0-9]+[.][0-9]+[.][0-9]+.*, seed 5"));
-  EXPECT_EQ(rows[1], "fixed,1,0.1,,,,,0.1");
-  EXPECT_EQ(rows[3], "fixed,3,0.1,,,,,0.3");
-  EXPECT_THAT(lines(read_file(markdown))[2], StartsWith("| `fixed` | 1 | 0.1 | 0.1 | "));
-  const auto objects = read_json_lines(json);
-  ASSERT_THAT(objects, SizeIs(1 + 6));
-  EXPECT_EQ(objects[0]["type"], "start");
-  EXPECT_EQ(objects[0]["seed"], 5);
-  EXPECT_EQ(objects[1]["p5"], nullptr);
-  for (std::size_t attempt = 1; attempt <= 3; ++attempt) {
-    EXPECT_EQ(objects[3 + attempt]["type"], "wait");
-    EXPECT_EQ(objects[3 + attempt]["attempt"], attempt);
-  }
-}
-
-TEST(RetrystormSchedule, FollowsAStory) {
-  const TempDir dir;
-  succeeded(RETRYSTORM_STUDIES,
-            {"schedule", "--waits=4", "--seed=1", "--jitter=none", "--fails-until=200ms",
-             "--succeeds-above=0s", "--csv", dir.file("csv")});
-  EXPECT_THAT(csv_lines(dir.file("csv")),
-              ElementsAre(HasSubstr("outcome"), "exponential,1,0.1,,,,failure,0.1",
-                          "exponential,2,0.271828,,,,failure,0.371828",
-                          "exponential,3,0.0,,,,success,0.371828",
-                          "exponential,4,0.1,,,,failure,0.471828"));
-}
-
 // The rows of a table as CSV, without their labels.
 std::vector<std::string> figures(const std::string& path, int labels) {
   std::vector<std::string> rows = csv_lines(path);
@@ -290,24 +183,6 @@ TEST(RetrystormRemedies, FindsWhatManyRunsFind) {
     EXPECT_THAT(arguments, Contains("--observe=3m10s"));
     succeeded(RETRYSTORM_SIMULATE, arguments);
     EXPECT_EQ(ours[i + 1], without_kinds_of_errors(dir.file(name))[1]);
-  }
-}
-
-// The usual ones come 10 s after the usual outage, which ends at 50 s, and after any other. On the curve, none is about
-// its queue, and those of a run of 20 s after the outage end too early for the load to come back.
-TEST(RetrystormRemedies, ActAfterTheOutage) {
-  const TempDir dir;
-  const auto runs_of = [&dir](const Arguments& more) {
-    succeeded(RETRYSTORM_STUDIES, with_small({"remedies", "--picture-data", dir.file(".")}) + more);
-    return read_file(dir.file("runs"));
-  };
-  for (const auto& [arguments, at] : std::vector<std::pair<Arguments, std::string>>{
-           {{}, "60s load 0.1; 120s load 1"},
-           {{"--outage-for=15s"}, "55s load 0.1; 1m55s load 1"},
-           {{"--outage-at=100s", "--outage-for=30s", "--observe=20s"}, "2m20s restart"}}) {
-    const std::string runs = runs_of(arguments);
-    EXPECT_THAT(runs, HasSubstr("--at=" + at + "\t"));
-    EXPECT_EQ(runs.find("load") == runs.npos, at == "2m20s restart");
   }
 }
 
@@ -382,7 +257,8 @@ TEST_F(RetrystormMerge, HasTheRowsAndClaimsOfOneRun) {
   for (const auto& [program, study, count] : studies) {
     SCOPED_TRACE(study.front());
     const std::string json = dir_.file("whole"), csv = json + ".csv";
-    const Ended whole = ended(program, study + Arguments{"--json=" + json, "--csv=" + csv});
+    const Ended whole =
+        ended(program, study + Arguments{"--threads=3", "--json=" + json, "--csv=" + csv});
     std::vector<std::string> files = parts(program, study, "part", count);
     const nlohmann::json names(files);
     std::reverse(files.begin(), files.end());  // in any order

@@ -240,7 +240,10 @@ TEST(Backoff, ATablesPrintedFormCanBeReadAgain) {
   }
   std::string too_many = "1";
   for (int i = 0; i < 1000; ++i) too_many += "+1";
-  EXPECT_THROW(table.set(too_many), std::invalid_argument);
+  for (const char* wrong :
+       {too_many.c_str(), "", "1+-2", "1+nan", "1++2", "1+", "1e+5", "1,2", "1 2"}) {
+    EXPECT_THROW(table.set(wrong), std::invalid_argument) << wrong;
+  }
 }
 
 TEST(ParseJitter, ReadsWhatItWrites) {
