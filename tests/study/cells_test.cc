@@ -40,34 +40,22 @@ TEST(CellOptions, AreAddedToAnOptionThatIsGivenSeveralTimes) {
             "1m0s restart; 1m10s load 0.5");
 }
 
-// Its load and service are not a policy. What was given holds instead.
+// Its load and service are not a policy. What was given holds instead, but what is the same is not named.
 TEST(Overruled, NamesWhatAFileSetsBesidesAPolicy) {
   const std::vector<ListedStrategy> listed{
       {.name = "fixed"},
       {.name = "mine.ini",
-       .settings = NamedOptions{{"max-attempts", "3"}, {"rate", "190"}, {"arrivals", "open"}}},
+       .settings = NamedOptions{{"max-attempts", "3"}, {"rate", "190"}, {"timeout", "1s"}}},
       {.name = "pol.ini", .settings = NamedOptions{{"jitter", "full"}}}};
-  const Statement both{"file-brings", {{"list", "mine.ini has arrivals=open, rate=190"}}},
-      arrivals{"file-brings", {{"list", "mine.ini has arrivals=open"}}},
-      rate{"file-not-used", {{"list", "mine.ini has rate=190"}}};
-  EXPECT_THAT(overruled({}, listed), ElementsAre(both));
-  EXPECT_THAT(overruled({{"rate", "5"}}, listed), ElementsAre(arrivals, rate));
-  EXPECT_THAT(overruled({{"rate", "5"}, {"arrivals", "open"}}, listed), ElementsAre(rate));
-}
-
-// But not what is the same.
-TEST(Overruled, NamesWhatAFileSetsBesidesAPolicyWhereSomethingElseWasGiven) {
-  const std::vector<ListedStrategy> listed{
-      {.name = "fixed"},
-      {.name = "mine.ini",
-       .settings = NamedOptions{{"max-attempts", "3"}, {"rate", "190"}, {"timeout", "1s"}}}};
   const Statement overriding{"overriding",
                              {{"whose", "every strategy"}, {"list", "max-attempts=5"}}},
       both{"file-brings", {{"list", "mine.ini has rate=190, timeout=1s"}}},
       timeout{"file-brings", {{"list", "mine.ini has timeout=1s"}}},
       rate{"file-not-used", {{"list", "mine.ini has rate=190"}}};
+  EXPECT_THAT(overruled({}, listed), ElementsAre(both));
   EXPECT_THAT(overruled({{"max-attempts", "5"}}, listed), ElementsAre(overriding, both));
   EXPECT_THAT(overruled({{"rate", "190"}}, listed), ElementsAre(timeout));
+  EXPECT_THAT(overruled({{"rate", "5"}}, listed), ElementsAre(timeout, rate));
   EXPECT_THAT(overruled({{"rate", "5"}, {"timeout", "1s"}}, listed), ElementsAre(rate));
 }
 

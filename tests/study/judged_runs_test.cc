@@ -12,6 +12,19 @@
 namespace retrystorm {
 namespace {
 
+Expectation claim_of(const std::string& text) {
+  return parse_expectation(text, known_figures());
+}
+
+Judgement once(const std::vector<RunResult>& runs, const std::string& claim) {
+  return judge_once(runs, {claim_of(claim)}).at(0);
+}
+
+// What is said of it.
+Statements details(const std::vector<RunResult>& runs, const std::string& claim) {
+  return details_of(claim_of(claim), once(runs, claim));
+}
+
 Scenario scenario_with(std::size_t backlog) {
   auto options = options_from("clients = 100\nlimit = 3\nk = 5\n");
   options.service.backlog = backlog;
@@ -21,9 +34,7 @@ Scenario scenario_with(std::size_t backlog) {
 JudgedRuns judged(const std::vector<std::string>& claims, std::size_t most,
                   std::size_t backlog = 10, std::size_t threads = 2) {
   std::vector<Expectation> expectations;
-  for (const std::string& each : claims) {
-    expectations.push_back(parse_expectation(each, known_figures()));
-  }
+  for (const std::string& each : claims) expectations.push_back(claim_of(each));
   return judge_runs(Evaluator(threads), scenario_with(backlog), 1, most, expectations).value();
 }
 
@@ -45,7 +56,7 @@ struct Found {
   double holds = 0, broken = 0;
 };
 Found found(double bound, std::size_t most) {
-  const auto claim = parse_expectation("down<" + std::to_string(bound), known_figures());
+  const Expectation claim = claim_of("down<" + std::to_string(bound));
   std::vector<double> open{1};  // by runs that are down
   std::size_t before = 0;
   Found all;
@@ -139,26 +150,23 @@ TEST(JudgedRuns, MustAllHaveTheExpectedVerdict) {
 TEST(JudgedRuns, DecideNothingForRunsThatAreStillRecovering) {
   std::vector<RunResult> runs(70, {.verdict = Verdict::kRecovered});
   runs.resize(100, {.verdict = Verdict::kRecovering});
-  const auto judged_as = [&runs](const std::string& text) {
-    const Expectation claim = parse_expectation(text, known_figures());
-    const Judgement judgement = judge_once(runs, {claim}).at(0);
-    EXPECT_EQ(says(details_of(claim, judgement), "claim-recovering"),
-              judgement.finding == Finding::kUndecided);
-    return std::pair(judgement.finding, judgement.recovering);
-  };
-  for (const char* claim : {"down<5%", "down>=5%"}) {
-    EXPECT_EQ(judged_as(claim), std::pair(Finding::kUndecided, std::size_t{30})) << claim;
+  for (const auto& [claim, finding] : {std::pair("down<5%", Finding::kUndecided),
+                                       {"down>=5%", Finding::kUndecided},
+                                       {"down<45%", Finding::kHolds},
+                                       {"down>45%", Finding::kBroken}}) {
+    const bool open = finding == Finding::kUndecided;
+    EXPECT_EQ(once(runs, claim).finding, finding) << claim;
+    EXPECT_EQ(once(runs, claim).recovering, open ? 30 : 0) << claim;
+    EXPECT_EQ(says(details(runs, claim), "claim-recovering"), open) << claim;
   }
-  EXPECT_EQ(judged_as("down<45%").first, Finding::kHolds);
-  EXPECT_EQ(judged_as("down>45%").first, Finding::kBroken);
 }
 
 // Of 3 runs none is down: the advised number is the least whose interval decides, and more than 3.
 TEST(JudgedRuns, AdviseTheLeastNumberOfRunsThatDecides) {
   const std::vector<RunResult> runs(3, {.verdict = Verdict::kRecovered});
   for (const double bound : {0.05, 0.1, 0.2, 0.3, 0.5, 0.56}) {
-    const Expectation claim = parse_expectation("down<" + std::to_string(bound), known_figures());
-    const auto advised = runs_to_decide(claim, judge_once(runs, {claim}).at(0));
+    const std::string claim = "down<" + std::to_string(bound);
+    const auto advised = runs_to_decide(claim_of(claim), once(runs, claim));
     ASSERT_TRUE(advised) << bound;
     EXPECT_GT(*advised, runs.size());
     EXPECT_LT(sure_interval(0, *advised).high, bound);
@@ -169,10 +177,8 @@ TEST(JudgedRuns, AdviseTheLeastNumberOfRunsThatDecides) {
 // However few they are: with six of six that are still recovering the claim is as open as with three of three.
 TEST(JudgedRuns, AdviseNoMoreRunsWhereAllAreStillRecovering) {
   const std::vector<RunResult> runs(3, {.verdict = Verdict::kRecovering});
-  const Expectation claim = parse_expectation("down<50%", known_figures());
-  const Statements details = details_of(claim, judge_once(runs, {claim}).at(0));
-  EXPECT_TRUE(says(details, "claim-recovering"));
-  EXPECT_FALSE(says(details, "claim-more-runs"));
+  EXPECT_TRUE(says(details(runs, "down<50%"), "claim-recovering"));
+  EXPECT_FALSE(says(details(runs, "down<50%"), "claim-more-runs"));
 }
 
 // Of n perfect runs the interval begins at 0 and ends at 1, the other end is never there: such a claim is neither
@@ -182,13 +188,10 @@ TEST(JudgedRuns, DoNotBreakAClaimThatAllOfThemSatisfy) {
     const std::vector<RunResult> runs(n, {.verdict = Verdict::kRecovered});
     for (const char* text : {"collapsed=0", "collapsed<=0", "relapsed=0", "recovering=0", "down=0",
                              "undecided=0", "recovered=100%", "recovered>=100%"}) {
-      const Expectation claim = parse_expectation(text, known_figures());
-      EXPECT_EQ(judge_once(runs, {claim}).at(0).finding, Finding::kUndecided) << text << ' ' << n;
+      EXPECT_EQ(once(runs, text).finding, Finding::kUndecided) << text << ' ' << n;
     }
+    EXPECT_TRUE(says(details(runs, "recovered>=100%"), "claim-not-exact"));
   }
-  const std::vector<RunResult> one(1000, {.verdict = Verdict::kRecovered});
-  const Expectation claim = parse_expectation("recovered>=100%", known_figures());
-  EXPECT_TRUE(says(details_of(claim, judge_once(one, {claim}).at(0)), "claim-not-exact"));
 }
 
 // In most runs the slowest of a hundred requests had lasted for a minute at the end, and was not over.
@@ -196,12 +199,9 @@ TEST(JudgedRuns, DecideNothingThatUnfinishedRequestsMayChange) {
   std::vector<RunResult> runs(10);
   for (RunResult& run : runs) run.phases[2].request_p99 = TimeBound{.time = 1min, .or_more = true};
   runs[0].phases[2].request_p99 = TimeBound{.time = 1s};
-  const auto found = [&runs](const std::string& text) {
-    return judge_once(runs, {parse_expectation(text, known_figures())}).at(0).finding;
-  };
-  EXPECT_EQ(found("request-p99-after<50s"), Finding::kBroken);
-  EXPECT_EQ(found("request-p99-after<70s"), Finding::kUndecided);
-  EXPECT_EQ(found("request-p99-after>50s"), Finding::kHolds);
+  EXPECT_EQ(once(runs, "request-p99-after<50s").finding, Finding::kBroken);
+  EXPECT_EQ(once(runs, "request-p99-after<70s").finding, Finding::kUndecided);
+  EXPECT_EQ(once(runs, "request-p99-after>50s").finding, Finding::kHolds);
 }
 
 // 500 answers in 10 s are 50/s.
@@ -212,7 +212,7 @@ TEST(JudgedRuns, GiveOneRunTheFiguresOfItsTable) {
   run.summary.recovery.time_to_recovery = 3s;
   const Figures figures = one_run_figures(run);
   const auto found = [&figures](const std::string& text) {
-    return judge(parse_expectation(text, known_figures()), figures).finding;
+    return judge(claim_of(text), figures).finding;
   };
   for (const char* claim : {"OK/s=50", "peak-concurrency=7", "recovery<=3s", "recovery-p90<4s",
                             "back after>=3s", "recovered=100%", "collapsed=0", "elapsed<11s"}) {
@@ -229,9 +229,8 @@ TEST(JudgedRuns, EndEarlyWhereOnlyALongerWatchDecides) {
   const ScenarioOptions options = scenario_of(
       test::given("service=workers, workers=16, service-time=68ms, arrivals=open, "
                   "rate=188, max-retries=0, outage=load:3, outage-for=10s, observe=1m"));
-  const Expectation claim = parse_expectation("down<5%", known_figures());
   const JudgedRuns runs =
-      judge_runs(Evaluator(2), make_scenario(options, 1), 1, 1000, {claim}).value();
+      judge_runs(Evaluator(2), make_scenario(options, 1), 1, 1000, {claim_of("down<5%")}).value();
   EXPECT_EQ(runs.runs.size(), 25);
   EXPECT_EQ(runs.judgements[0].finding, Finding::kUndecided);
   EXPECT_EQ(runs.judgements[0].recovering, 25);
@@ -241,17 +240,12 @@ TEST(JudgedRuns, EndEarlyWhereOnlyALongerWatchDecides) {
 // of runs.
 TEST(JudgedRuns, DecideNothingThatRequestsLeftOutMayChange) {
   const std::vector<RunResult> runs(200, {.success_share = 1, .doubtful = 0.5});
-  const auto judged_as = [&runs](const std::string& text) {
-    const Expectation claim = parse_expectation(text, known_figures());
-    const Judgement judgement = judge_once(runs, {claim}).at(0);
-    return std::pair(judgement.finding, test::facts(details_of(claim, judgement)));
-  };
-  EXPECT_EQ(judged_as("success>95%"),
-            std::pair(Finding::kUndecided,
-                      std::string("claim-value-interval(value=1, low=0.5, high=1); "
-                                  "claim-runs(runs=200 runs); claim-left-out(share=0.5)")));
-  EXPECT_EQ(judged_as("success>49%").first, Finding::kHolds);
-  EXPECT_EQ(judged_as("success<49%").first, Finding::kBroken);
+  EXPECT_EQ(once(runs, "success>95%").finding, Finding::kUndecided);
+  EXPECT_EQ(test::facts(details(runs, "success>95%")),
+            "claim-value-interval(value=1, low=0.5, high=1); claim-runs(runs=200 runs); "
+            "claim-left-out(share=0.5)");
+  EXPECT_EQ(once(runs, "success>49%").finding, Finding::kHolds);
+  EXPECT_EQ(once(runs, "success<49%").finding, Finding::kBroken);
 }
 
 // Where 40 of 100 requests a second are answered in the calm, 40 again are no service. 60 are, for better or worse.
@@ -261,8 +255,7 @@ TEST(JudgedRuns, DoNotCallItBackWhatWasNotThere) {
     for (PhaseResult& phase : run.phases) {
       phase = {.success = answered / 100, .ok_per_s = answered, .requests_per_s = 100};
     }
-    const Expectation claim = parse_expectation(text, known_figures());
-    return judge_once(std::vector<RunResult>(100, run), {claim}).at(0).finding;
+    return once(std::vector<RunResult>(100, run), text).finding;
   };
   for (const char* claim : {"down<20%", "recovered", "recovered>90%"}) {
     EXPECT_EQ(found(60, claim), Finding::kHolds) << claim;
@@ -283,7 +276,7 @@ TEST(JudgedRuns, KnowWhatTheClientsLetThrough) {
   EXPECT_FALSE(held_back(scenario("119")));
   EXPECT_EQ(test::facts({*held_back(scenario("300"))}),
             "claim-held-back(load=300, through=120, option=--client-rate)");
-  const Expectation claim = parse_expectation("down<50%", known_figures());
+  const Expectation claim = claim_of("down<50%");
   const auto runs = judge_runs(Evaluator(2), scenario("300"), 1, 10, {claim}).value();
   EXPECT_EQ(runs.judgements[0].finding, Finding::kUndecided);
   EXPECT_TRUE(says(details_of(claim, runs.judgements[0]), "claim-held-back"));
@@ -299,8 +292,7 @@ TEST(JudgedRuns, SayThatAnotherClaimEndedThem) {
   ASSERT_LT(runs.runs.size(), 1000);
   EXPECT_EQ(runs.judgements[0].finding, Finding::kBroken);
   EXPECT_TRUE(runs.judgements[1].stopped);
-  EXPECT_TRUE(says(details_of(parse_expectation("recovered", known_figures()), runs.judgements[1]),
-                   "claim-stopped"));
+  EXPECT_TRUE(says(details_of(claim_of("recovered"), runs.judgements[1]), "claim-stopped"));
 }
 
 TEST(JudgedRuns, AreTheSameWithAnyNumberOfThreads) {

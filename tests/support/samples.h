@@ -1,6 +1,8 @@
 // Pages of metrics as a test reads them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <sstream>
 #include <string>
@@ -17,6 +19,11 @@ inline std::map<std::string, double> samples(const std::string& page) {
     values[line.substr(11, blank - 11)] = std::stod(line.substr(blank + 1));
   }
   return values;
+}
+
+inline void expect_samples(const std::string& page, const std::map<std::string, double>& expected) {
+  const auto values = samples(page);
+  for (const auto& [name, value] : expected) EXPECT_EQ(values.at(name), value) << name;
 }
 
 // Whether there is a series whose name begins so.

@@ -203,52 +203,34 @@ TEST_F(HostileNames, OfPoliciesThatAreImported) {
   }
 }
 
-TEST_F(HostileNames, OfStrategiesInTables) {
+TEST_F(HostileNames, OfStrategies) {
   const std::string csv = dir_.file("csv"), markdown = dir_.file("md"), json = dir_.file("json");
-  const Arguments files{"--csv=" + csv, "--markdown=" + markdown, "--json=" + json};
-  const auto with = [&files](const Arguments& arguments) { return arguments + files; };
-  const auto expect_files = [&](std::size_t rows) {
-    expect_table(read_file(csv), rows);
+  const std::string strategies = "--strategies=" + list_, sweep = "--sweep=strategy=" + list_;
+  const Arguments small{"--runs=1", "--seed=1", strategies};
+  struct Study {
+    const char* program;
+    Arguments arguments;
+    bool is_table = false;  // of a row for each name
+  };
+  for (const auto& [program, arguments, is_table] :
+       {Study{RETRYSTORM_STUDIES, {"schedule", "--waits=3", strategies}, true},
+        Study{RETRYSTORM_SIMULATE, {sweep, "--runs=1", "--clients=10", "--seed=1"}, true},
+        Study{RETRYSTORM_STUDIES, Arguments{"strategies"} + small},
+        Study{RETRYSTORM_STUDIES, Arguments{"map", "--x=clients=5", "--y=backlog=5",
+                                            "--observe=15s", "--outage-at=5s", "--outage-for=1s"} +
+                                      small},
+        Study{RETRYSTORM_STUDIES,
+              Arguments{"remedies", "--clients=5", "--remedy=`<b>|: 60s restart"} + small},
+        Study{RETRYSTORM_STUDIES, Arguments{"job", "--tasks=10"} + small}}) {
+    const Arguments files{"--csv=" + csv, "--markdown=" + markdown, "--json=" + json};
+    EXPECT_EQ(expect(program, arguments + files).code, 0) << arguments[0];
+    if (is_table) expect_table(read_file(csv), kNames.size());
     expect_plain_rows(read_file(csv));
     expect_markdown(read_file(markdown));
     expect_json_lines(read_file(json));
-  };
-  EXPECT_EQ(
-      expect(RETRYSTORM_STUDIES, with({"schedule", "--waits=3", "--strategies=" + list_})).code, 0);
-  expect_files(kNames.size());
-  EXPECT_EQ(expect(RETRYSTORM_SIMULATE,
-                   with({"--sweep=strategy=" + list_, "--runs=1", "--clients=10", "--seed=1"}))
-                .code,
-            0);
-  expect_files(kNames.size());
-  expect(RETRYSTORM_SIMULATE, {"--sweep=strategy=" + list_, "--runs=1", "--clients=10", "--wide"});
-  expect(RETRYSTORM_SIMULATE, {"--sweep=strategy=" + list_, "--list-cells"});
-  EXPECT_EQ(
-      expect(RETRYSTORM_STUDIES, with({"strategies", "--runs=1", "--strategies=" + list_})).code,
-      0);
-  expect_markdown(read_file(markdown));
-  expect_json_lines(read_file(json));
-}
-
-TEST_F(HostileNames, OfStrategiesInMapsAndRemedies) {
-  const std::string csv = dir_.file("csv"), markdown = dir_.file("md"), json = dir_.file("json");
-  const auto with = [&](const Arguments& arguments) {
-    return arguments + Arguments{"--runs=1",
-                                 "--seed=1",
-                                 "--strategies=" + list_,
-                                 "--csv=" + csv,
-                                 "--markdown=" + markdown,
-                                 "--json=" + json};
-  };
-  for (const Arguments& command : {with({"map", "--x=clients=5", "--y=backlog=5", "--observe=15s",
-                                         "--outage-at=5s", "--outage-for=1s"}),
-                                   with({"remedies", "--clients=5", "--remedy=`<b>|: 60s restart"}),
-                                   with({"job", "--tasks=10"})}) {
-    EXPECT_EQ(expect(RETRYSTORM_STUDIES, command).code, 0) << command[0];
-    expect_markdown(read_file(markdown));
-    expect_json_lines(read_file(json));
-    expect_plain_rows(read_file(csv));
   }
+  expect(RETRYSTORM_SIMULATE, {sweep, "--runs=1", "--clients=10", "--wide"});
+  expect(RETRYSTORM_SIMULATE, {sweep, "--list-cells"});
 }
 
 // The commands in the start lines have the names.
