@@ -152,6 +152,11 @@ nlohmann::json summary_of(const std::string& program, const Arguments& arguments
   return json_lines_of(program, arguments).back();
 }
 
+nlohmann::json last_interval(const std::vector<nlohmann::json>& lines) {
+  return *std::find_if(lines.rbegin(), lines.rend(),
+                       [](const auto& each) { return each["type"] == "interval"; });
+}
+
 ServerUnderTest::ServerUnderTest(Arguments arguments, std::size_t descriptors)
     : ChildProcess(RETRYSTORM_SERVER, on_a_free_port(std::move(arguments)), descriptors) {
   if (!says("/api\n")) throw std::runtime_error("the server did not start: " + err());

@@ -100,6 +100,8 @@ Ended succeeded(const std::string& program, const Arguments& arguments,
 // The lines that a program writes with --json, and the last of them, its summary. It must end with success.
 std::vector<nlohmann::json> json_lines_of(const std::string& program, const Arguments& arguments);
 nlohmann::json summary_of(const std::string& program, const Arguments& arguments);
+// The last window of those lines.
+nlohmann::json last_interval(const std::vector<nlohmann::json>& lines);
 
 // A running server that listens on a free port of loopback.
 class ServerUnderTest : public ChildProcess {

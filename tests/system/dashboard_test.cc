@@ -96,10 +96,11 @@ TEST_F(DashboardTest, ServesThePageAndItsParts) {
 }
 
 // A second freeze is not a second outage. The page says what it does instead.
-TEST_F(DashboardTest, SaysWhatASecondFreezeDoes) {
+TEST_F(DashboardTest, FreezesAndWakes) {
   const Socket page = listen();
   ASSERT_THAT(command("freeze", R"({"seconds":600})"), HasStatus(202));
   ASSERT_TRUE(server_is("T"));
+  EXPECT_THAT(page.receive(kPatience, "stop"), HasEvent("event", "stop"));
   ASSERT_THAT(command("freeze", R"({"seconds":60})"), HasStatus(202));
   EXPECT_TRUE(client_.says("the server is already frozen for longer than that: "));
   ASSERT_THAT(command("freeze", R"({"seconds":1200})"), HasStatus(202));
@@ -109,6 +110,9 @@ TEST_F(DashboardTest, SaysWhatASecondFreezeDoes) {
   EXPECT_THAT(page.receive(kPatience, longer),
               AllOf(HasSubstr(R"({"type":"notice","text":"the server is already frozen for )"),
                     HasSubstr(R"({"type":"notice","text":")" + longer)));
+  ASSERT_THAT(command("wake", "{}"), HasStatus(202));
+  EXPECT_TRUE(server_is("SR"));
+  EXPECT_THAT(page.receive(kPatience, "continue"), HasEvent("event", "continue"));
 }
 
 TEST_F(DashboardTest, TellsTheHistoryAndWhatHappens) {
@@ -151,16 +155,6 @@ TEST_F(DashboardTest, RefusesNamesThatAreNotItsOwn) {
   EXPECT_THAT(
       ask("GET /events HTTP/1.1\r\nHost: " + own_host() + "\r\nSec-Fetch-Site: cross-site\r\n\r\n"),
       HasStatus(403));
-}
-
-TEST_F(DashboardTest, FreezesAndWakes) {
-  const Socket browser = listen();
-  ASSERT_THAT(command("freeze", R"({"seconds":3600})"), HasStatus(202));
-  EXPECT_TRUE(server_is("T"));
-  EXPECT_THAT(browser.receive(kPatience, "stop"), HasEvent("event", "stop"));
-  ASSERT_THAT(command("wake", "{}"), HasStatus(202));
-  EXPECT_TRUE(server_is("SR"));
-  EXPECT_THAT(browser.receive(kPatience, "continue"), HasEvent("event", "continue"));
 }
 
 TEST_F(DashboardTest, RefusesNonsense) {

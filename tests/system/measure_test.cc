@@ -57,7 +57,6 @@ TEST_F(Measure, StopsByItsRules) {
             "measure-errors");
   EXPECT_EQ(stopped_by({"--rate-limit=100", "--rate-burst=1", "--base-delay=30ms"}, {}),
             "measure-rate-limit");
-  EXPECT_EQ(stopped_by({"--base-delay=20ms"}, {"--up-to=8"}), "measure-no-knee");
   EXPECT_EQ(stopped_by({"--base-delay=20ms"}, {"--health-url=http://127.0.0.1:1/"}),
             "measure-unhealthy");
 }

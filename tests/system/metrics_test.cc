@@ -34,25 +34,6 @@ bool has_promtool() {
   return std::system("command -v promtool >/dev/null") == 0;
 }
 
-// Also across reports.
-TEST(ServerAdmin, CountsWhatTheServerDoes) {
-  const ServerUnderTest server(
-      {"--base-delay", "0s", "--report-interval", "10ms", "--admin-port", "any"});
-  const int port = server.admin_port();
-  for (int i = 0; i < 20; ++i) get(server.port(), kPatience);
-  ASSERT_TRUE(eventually([&] { return status(port)["completed_total"] == 20; })) << status(port);
-  const auto now = status(port);
-  for (const char* all : {"offered_total", "admitted_total", "served_total"}) {
-    EXPECT_EQ(now[all], 20) << all;
-  }
-  EXPECT_EQ(now["concurrency"], 0);
-  EXPECT_EQ(now["rejected_total"]["rate_limited"], 0);
-  EXPECT_EQ(now["rejected_total"]["shed"], 0);
-  EXPECT_GE(now["uptime_s"], 0);
-  EXPECT_THAT(lines(metrics(port)),
-              Contains("retrystorm_server_requests_completed_total{result=\"served\"} 20"));
-}
-
 // Two hang up while a worker is busy with the first request. It takes the fourth after that one.
 TEST(ServerAdmin, CountsWhomItSkipped) {
   const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "1s",
@@ -92,17 +73,6 @@ TEST(ServerAdmin, CountsAsServedOnlyWhoGotAnOk) {
   }
   ASSERT_TRUE(eventually([&] { return status(port)["completed_total"] == 4; })) << status(port);
   EXPECT_EQ(status(port)["served_total"], 1);
-}
-
-TEST(ServerAdmin, SaysWhenItStarted) {
-  const ServerUnderTest server({"--admin-port", "any"});
-  const std::string text = metrics(server.admin_port());
-  const std::string name = "\nprocess_start_time_seconds ";
-  const std::size_t at = text.find(name);
-  ASSERT_NE(at, std::string::npos);
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  EXPECT_NEAR(std::stod(text.substr(at + name.size())), now, to_seconds(kPatience));
 }
 
 // Minutes are shortened to 0.1 s. The capacity is not used, so it falls to the minimum

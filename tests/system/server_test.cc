@@ -161,8 +161,6 @@ TEST(Server, TurnsAwayAsItIsAskedTo) {
       {limited, 429, "(50|[34][0-9])"},
       {limited + Arguments{"--throttle-status=400", "--hint=none"}, 400, ""},
       {shed, 503, "1"},
-      {shed + Arguments{"--hint=none"}, 503, ""},
-      {shed + Arguments{"--hint=fixed", "--hint-for=30s"}, 503, "30"},
       {shed + Arguments{"--hint=spread", "--hint-for=41s", "--hint-to=43s"}, 503, "4[123]"},
       {{"--base-delay=1h", "--error-share=1"}, 503, ""},
       {{"--service=workers", "--workers=1", "--service-time=1h", "--queue-length=0"}, 503, "1"},
@@ -185,20 +183,6 @@ TEST(Server, TurnsAwayAsItIsAskedTo) {
     EXPECT_THAT(answer, HasSubstr(R"({"__type":"com.amazonaws.dynamodb.v20120810#)"
                                   R"(ProvisionedThroughputExceededException",)"));
   }
-}
-
-TEST(Server, FailsTheSameRequestsWithTheSameSeed) {
-  const auto answers = [](const char* seed) {
-    const ServerUnderTest server({"--base-delay", "0s", "--error-share", "0.5", "--seed", seed});
-    std::string statuses;
-    for (int i = 0; i < 64; ++i) statuses += get(server.port(), kPatience).substr(9, 3) + ' ';
-    return statuses;
-  };
-  const std::string first = answers("1");
-  EXPECT_NE(first.find("200"), first.npos);
-  EXPECT_NE(first.find("503"), first.npos);
-  EXPECT_EQ(first, answers("1"));
-  EXPECT_NE(first, answers("2"));
 }
 
 TEST(Server, TellsTheSeedThatItDrew) {

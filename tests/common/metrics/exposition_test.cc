@@ -27,6 +27,11 @@ TEST(Exposition, DescribesTheProcess) {
   const std::string text = exposition(process_families());
   EXPECT_NE(text.find("retrystorm_build_info{version=\""), text.npos);
   EXPECT_NE(text.find("# TYPE process_cpu_seconds_total counter\n"), text.npos);
+  const std::string start = "\nprocess_start_time_seconds ";
+  ASSERT_NE(text.find(start), text.npos);
+  const double now = static_cast<double>(std::time(nullptr));
+  const double age = now - std::stod(text.substr(text.find(start) + start.size()));
+  EXPECT_TRUE(age > -2 && age < 3600) << age;
 }
 
 }  // namespace
