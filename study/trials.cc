@@ -18,105 +18,75 @@ namespace {
 
 using With = std::vector<std::pair<std::string, std::string>>;
 
-// --- When something is tried ------------------------------------------------------------------------------------
+// What the rows of the table ask about a setting, and the trials that they make of it.
+struct Asked : AskedRow {
+  explicit Asked(const AskedRow& row) : AskedRow(row) {}
 
-bool has_outage(const AskedRow& asked) {
-  return asked.options.outage_length() > Duration::zero();
-}
+  // With these options. Statements without values are their ids.
+  Trial& add(Statement note, With with) {
+    Trial& trial = add_as_it_is(std::move(note));
+    trial.with = std::move(with);
+    OptionList list;
+    declare_options(list, trial.options);
+    for (const auto& [name, value] : trial.with) list.set(name, value);
+    return trial;
+  }
+  Trial& add(const char* note, With with) { return add(Statement{note, {}}, std::move(with)); }
+  // For a change that no option says.
+  Trial& add_as_it_is(Statement note) {
+    return trials.emplace_back(Trial{.note = std::move(note), .options = options});
+  }
+  bool is_given(std::initializer_list<std::string_view> names) const {
+    return std::any_of(names.begin(), names.end(),
+                       [this](std::string_view each) { return given.contains(each); });
+  }
 
-bool is_frozen(const AskedRow& asked) {
-  return asked.options.outage().what.kind == Disturbance::Kind::kFreeze && has_outage(asked);
-}
-
-bool is_one(const AskedRow& asked) {
-  return !asked.options.graph.on();
-}
-
-bool has_workers(const AskedRow& asked) {
-  return asked.options.service.capacity == Capacity::kWorkers;
-}
-
-bool is_chain(const AskedRow& asked) {
-  return asked.options.graph.chain.size() > 1 && has_outage(asked);
-}
-
-bool is_open(const AskedRow& asked) {
-  return asked.options.workload.arrivals == Arrivals::kOpen;
-}
-
-bool is_job(const AskedRow& asked) {
-  return asked.options.workload.arrivals == Arrivals::kJob;
-}
-
-bool has_timeout(const AskedRow& asked) {
-  return asked.options.workload.has_timeout();
-}
-
-bool comes_back(const AskedRow& asked) {
-  return !asked.result.mostly_not_back();
-}
-
-// --- What is tried ----------------------------------------------------------------------------------------------
-
-Trial with(const AskedRow& asked, With options, Statement note) {
-  Trial trial{.with = std::move(options), .note = std::move(note), .options = asked.options};
-  OptionList list;
-  declare_options(list, trial.options);
-  for (const auto& [name, value] : trial.with) list.set(name, value);
-  return trial;
-}
-
-Trial estimate(Trial trial) {
-  trial.is_estimate = true;
-  return trial;
-}
-
-Trial winning(Trial trial) {
-  trial.may_win = true;
-  return trial;
-}
-
-Trial turning(Trial trial) {
-  trial.must_turn = true;
-  return trial;
-}
+  const WorkloadOptions& workload = options.workload;
+  const ServiceOptions& service = options.service;
+  const bool has_outage = options.outage_length() > Duration::zero();
+  const bool is_frozen = options.outage().what.kind == Disturbance::Kind::kFreeze && has_outage;
+  const bool is_one = !options.graph.on();
+  const bool is_chain = options.graph.chain.size() > 1 && has_outage;
+  const bool has_workers = service.capacity == Capacity::kWorkers;
+  const bool is_open = workload.arrivals == Arrivals::kOpen;
+  const bool is_job = workload.arrivals == Arrivals::kJob;
+  const bool has_timeout = workload.has_timeout();
+  const bool comes_back = !result.mostly_not_back();
+  const bool reconnects = loses_connections(options.timeline.outage);
+  std::vector<Trial> trials{};
+};
 
 // A service that is down for most seeds may owe it to requests whose clients have hung up. In a chain they also take
 // workers from others.
-std::vector<Trial> abandoned(const AskedRow& asked) {
+void try_abandoned(Asked& asked) {
   const bool chained = asked.options.graph.chain.size() > 1;
-  if ((!chained && !asked.result.mostly_down()) ||
-      asked.options.service.abandoned != Abandoned::kServe) {
-    return {};
+  if ((!chained && !asked.result.mostly_down()) || asked.service.abandoned != Abandoned::kServe) {
+    return;
   }
-  Trial trial = with(asked, {{"abandoned", "skip"}}, {"if-abandoned", {}});
-  trial.may_win = chained;
-  return {trial};
+  asked.add("if-abandoned", {{"abandoned", "skip"}}).may_win = chained;
 }
 
 // Whether it accepts more than it serves decides what bounds its queue, and so does a length of the queue itself. Who
 // gave a queue in the server has said so.
-std::vector<Trial> accepts(const AskedRow& asked) {
+void try_accepts(Asked& asked) {
   const GraphOptions& graph = asked.options.graph;
-  const bool has_threads = graph.on() ? graph.waiting == Waiting::kHold : has_workers(asked);
-  if (!has_threads || !has_outage(asked)) return {};
-  for (const char* its : {"max-connections", "queue-length", "queue-order", "queue-drop"}) {
-    if (asked.given.contains(its)) return {};
+  const bool has_threads = graph.on() ? graph.waiting == Waiting::kHold : asked.has_workers;
+  if (!has_threads || !asked.has_outage ||
+      asked.is_given({"max-connections", "queue-length", "queue-order", "queue-drop"})) {
+    return;
   }
-  std::vector<Trial> trials;
-  if (!asked.options.workload.connections.multiplexed()) {
-    trials.push_back(with(asked, {{"accepts", "when-free"}}, {"if-accepts", {}}));
+  if (!asked.workload.connections.multiplexed()) {
+    asked.add("if-accepts", {{"accepts", "when-free"}});
   }
   // Passenger's max_request_queue_size is 100. Answers from a longer one may come too late.
   constexpr std::size_t kLengthOfPassenger = 100;
-  if (is_one(asked) && has_workers(asked) && asked.result.mostly_down() &&
-      asked.options.service.workers.queue_length == WorkerSettings::kUnbounded) {
+  if (asked.is_one && asked.has_workers && asked.result.mostly_down() &&
+      asked.service.workers.queue_length == WorkerSettings::kUnbounded) {
     const std::size_t length =
         std::min(advised_queue_length(look_ahead(asked.options)).value_or(kLengthOfPassenger),
                  kLengthOfPassenger);
-    trials.push_back(with(asked, {{"queue-length", std::to_string(length)}}, {"if-queue", {}}));
+    asked.add("if-queue", {{"queue-length", std::to_string(length)}});
   }
-  return trials;
 }
 
 // Those of common servers: 128 is the limit of Linux before 5.4 (net.core.somaxconn), 511 is that of nginx and Node.js,
@@ -128,24 +98,20 @@ constexpr std::size_t kBacklogOfTomcat =
 // Only a frozen process finds a full accept queue. Multiplexed connections outlast the freeze. At another scale a
 // backlog is none that a server has. First those that are likely to turn the answer: a service that comes back may not
 // do so with a larger backlog.
-std::vector<Trial> backlogs(const AskedRow& asked) {
-  std::vector<Trial> trials;
-  if (!is_frozen(asked) || asked.options.scale != 1) return trials;
-  const auto add = [&](std::size_t backlog) {
-    trials.push_back(with(asked, {{"backlog", std::to_string(backlog)}}, {"if-backlog", {}}));
+void try_backlogs(Asked& asked) {
+  if (!asked.is_frozen || asked.options.scale != 1) return;
+  const auto add = [&asked](std::size_t backlog) -> Trial& {
+    return asked.add("if-backlog", {{"backlog", std::to_string(backlog)}});
   };
-  if (!is_one(asked)) {
-    if (!is_chain(asked)) return trials;
-    for (const std::size_t each : {4096, 128}) {
-      add(each);
-      trials.back().may_win = true;
-    }
-    return trials;
+  if (!asked.is_one) {
+    if (!asked.is_chain) return;
+    for (const std::size_t each : {4096, 128}) add(each).may_win = true;
+    return;
   }
-  const std::size_t now = asked.options.service.backlog;
-  if ((asked.given.contains("backlog") && now != kBacklogOfTomcat) ||
-      asked.options.workload.connections.multiplexed()) {
-    return trials;
+  const std::size_t now = asked.service.backlog;
+  if ((asked.is_given({"backlog"}) && now != kBacklogOfTomcat) ||
+      asked.workload.connections.multiplexed()) {
+    return;
   }
   std::vector<std::size_t> larger, smaller;
   if (now > kBacklogOfTomcat) smaller.push_back(kBacklogOfTomcat);
@@ -153,220 +119,194 @@ std::vector<Trial> backlogs(const AskedRow& asked) {
   std::reverse(smaller.begin(), smaller.end());
   const bool down = asked.result.mostly_down();
   for (const auto& some : {down ? smaller : larger, down ? larger : smaller}) {
-    for (const std::size_t each : some) add(each);
+    // Of a backlog that was given it is no better known.
+    for (const std::size_t each : some) add(each).is_estimate = true;
   }
-  // Of a backlog that was given it is no better known.
-  for (Trial& each : trials) each.is_estimate = true;
-  return trials;
 }
 
 // Nobody knows load and service time to a tenth, and a little more may be beyond what comes back.
-std::vector<Trial> load(const AskedRow& asked) {
+void try_load(Asked& asked) {
   constexpr double kMore = 1.1;
-  const WorkloadOptions& workload = asked.options.workload;
-  if (!has_outage(asked) || !is_one(asked) || is_job(asked)) return {};
-  if (workload.plan.file) return {};
-  if (!is_open(asked) || workload.plan.periodic()) {
+  const WorkloadOptions& workload = asked.workload;
+  if (!asked.has_outage || !asked.is_one || asked.is_job || workload.plan.file) return;
+  if (!asked.is_open || workload.plan.periodic()) {
     const auto clients = std::llround(static_cast<double>(workload.clients) * kMore);
-    return {estimate(with(asked, {{"clients", std::to_string(clients)}}, {"if-load", {}}))};
+    asked.add("if-load", {{"clients", std::to_string(clients)}}).is_estimate = true;
+    return;
   }
-  const bool is_too_much =
-      has_workers(asked) && workload.rate * kMore >= capacity_of(asked.options.service);
-  if (is_too_much) return {};
-  const std::string rate = print_number(to_digits(workload.rate * kMore, 3));
-  return {estimate(with(asked, {{"rate", rate}}, {"if-load", {}}))};
+  const double rate = workload.rate * kMore;
+  if (asked.has_workers && rate >= capacity_of(asked.service)) return;  // that is too much
+  asked.add("if-load", {{"rate", print_number(to_digits(rate, 3))}}).is_estimate = true;
 }
 
-std::vector<Trial> capacity(const AskedRow& asked) {
-  const WorkloadOptions& workload = asked.options.workload;
-  const bool is_too_little = has_workers(asked) && is_open(asked) &&
-                             arrival_rate(workload) >= 0.9 * capacity_of(asked.options.service);
-  if (!has_outage(asked) || !is_one(asked) || is_job(asked) || is_too_little) return {};
-  return {with(asked, {{"capacity", "0s 0.9"}}, {"if-capacity", {}})};
+void try_capacity(Asked& asked) {
+  const bool is_too_little = asked.has_workers && asked.is_open &&
+                             arrival_rate(asked.workload) >= 0.9 * capacity_of(asked.service);
+  if (!asked.has_outage || !asked.is_one || asked.is_job || is_too_little) return;
+  asked.add("if-capacity", {{"capacity", "0s 0.9"}});
 }
 
 #ifndef __EMSCRIPTEN__  // the page has no measuring
 // As far as the service was measured, it may have so much less, or more.
-std::vector<Trial> measured(const AskedRow& asked) {
+void try_measured(Asked& asked) {
   const double within = asked.options.capacity_within;
-  if (within == 0 || !has_outage(asked) || !is_one(asked)) return {};
-  const auto of = [&asked](double factor, const char* note) {
-    return with(asked, {{"capacity", "0s " + print_number(to_digits(factor, 4))}}, {note, {}});
-  };
-  return {of(1 - within, "if-measured-less"), of(1 + within, "if-measured-more")};
+  if (within == 0 || !asked.has_outage || !asked.is_one) return;
+  const auto factor = [](double of) { return "0s " + print_number(to_digits(of, 4)); };
+  asked.add("if-measured-less", {{"capacity", factor(1 - within)}});
+  asked.add("if-measured-more", {{"capacity", factor(1 + within)}});
 }
 #endif
 
 // How long a client waits decides from which queue on answers come too late, and how often it tries. Most HTTP clients
 // wait for longer than the experiment's. Of a herd that comes back the last ones wait for as long as the queue takes.
 // With a timeout above a moment at which kernels repeat dropped SYNs, these come all at once.
-std::vector<Trial> timeouts(const AskedRow& asked) {
-  std::vector<Trial> trials;
-  const Duration timeout = asked.options.workload.timeout;
-  if (!is_one(asked)) return trials;
-  const auto of = [&asked](Duration other, const char* note) {
-    return with(asked, {{"timeout", format_duration(other)}}, {note, {}});
+void try_timeouts(Asked& asked) {
+  const Duration timeout = asked.workload.timeout;
+  if (!asked.is_one) return;
+  const auto add = [&asked](Duration other, const char* note) -> Trial& {
+    return asked.add(note, {{"timeout", format_duration(other)}});
   };
-  const bool reconnects = loses_connections(asked.options.timeline.outage);
-  if (reconnects && has_timeout(asked) && comes_back(asked)) {
-    trials.push_back(estimate(of(timeout / 2, "if-timeout-half")));
+  if (asked.reconnects && asked.has_timeout && asked.comes_back) {
+    add(timeout / 2, "if-timeout-half").is_estimate = true;
   }
-  if (has_workers(asked) && has_timeout(asked) && has_outage(asked) && !reconnects) {
-    trials.push_back(of(5 * timeout, "if-timeout"));
-    trials.push_back(of(timeout / 4, "if-timeout"));
+  if (asked.has_workers && asked.has_timeout && asked.has_outage && !asked.reconnects) {
+    add(5 * timeout, "if-timeout");
+    add(timeout / 4, "if-timeout");
   }
-  if (!look_ahead(asked.options).repeats_syns) return trials;
+  if (!look_ahead(asked.options).repeats_syns) return;
   const std::size_t linear = asked.options.syn_linear_timeouts, other = linear == 0 ? 4 : 0;
   const Duration last = SynRepeats(linear, timeout).last();
-  if (has_timeout(asked) && last > Duration::zero()) {
-    const Duration below = std::chrono::floor<std::chrono::seconds>(last);
-    trials.push_back(estimate(turning(of(below, "if-timeout-below-syns"))));
+  if (asked.has_timeout && last > Duration::zero()) {
+    Trial& below = add(std::chrono::floor<std::chrono::seconds>(last), "if-timeout-below-syns");
+    below.is_estimate = below.must_turn = true;
   }
   if (SynRepeats(other, timeout).last() != last) {
-    trials.push_back(with(asked, {{"syn-linear-timeouts", std::to_string(other)}},
-                          {linear == 0 ? "if-linux-new" : "if-linux-old", {}}));
+    asked.add(linear == 0 ? "if-linux-new" : "if-linux-old",
+              {{"syn-linear-timeouts", std::to_string(other)}});
   }
-  return trials;
 }
 
 // A service that hangs may go on, slowly: then its queue has no end at the accept queue. One that crashes has no queue.
 // Who comes back after this outage may not after a longer one, and clients that give up in it leave no queue, which
 // those of a shorter one may. A budget that saves for longer than the calm of the run pays for more retries.
-std::vector<Trial> outages(const AskedRow& asked) {
-  std::vector<Trial> trials;
+void try_outages(Asked& asked) {
   const Duration length = asked.options.outage_length();
-  const auto lasting = [&](Duration other, const char* note) {
-    trials.push_back(estimate(with(asked, {{"outage-for", format_duration(other)}}, {note, {}})));
+  const auto lasting = [&asked](Duration other, const char* note) {
+    asked.add(note, {{"outage-for", format_duration(other)}}).is_estimate = true;
   };
-  const auto most = asked.options.workload.retry.limit.max_retries;
+  const auto most = asked.workload.retry.limit.max_retries;
   const bool gives_up = most != LimitSettings::kUnlimited && most > 0;
-  if (is_frozen(asked) && comes_back(asked) && !is_job(asked)) {
-    if (is_one(asked) && gives_up && length > std::chrono::seconds(1))
+  if (asked.is_frozen && asked.comes_back && !asked.is_job) {
+    if (asked.is_one && gives_up && length > std::chrono::seconds(1)) {
       lasting(length / 2, "if-shorter");
-    if (is_chain(asked) || has_workers(asked)) lasting(2 * length, "if-longer");
+    }
+    if (asked.is_chain || asked.has_workers) lasting(2 * length, "if-longer");
   }
-  if (is_frozen(asked) && has_workers(asked) && is_one(asked)) {
+  if (asked.is_frozen && asked.has_workers && asked.is_one) {
     if (asked.result.mostly_down()) {
-      trials.push_back(with(asked, {{"outage", "drop"}}, {"if-crash", {}}));
-    } else if (comes_back(asked)) {
-      trials.push_back(with(asked, {{"outage", "slow:10"}}, {"if-slow", {}}));
+      asked.add("if-crash", {{"outage", "drop"}});
+    } else if (asked.comes_back) {
+      asked.add("if-slow", {{"outage", "slow:10"}});
     }
   }
   const bool restarts = asked.options.outage().what.kind == Disturbance::Kind::kRestart;
-  if (has_outage(asked) && is_one(asked) && !restarts) {
+  if (asked.has_outage && asked.is_one && !restarts) {
     if (const auto saves = look_ahead(asked.options).budget_saves) {
-      trials.push_back(with(asked, {{"outage-at", format_duration(saves->of)}},
-                            {"if-saved", {{"calm", saves->calm}}}));
+      asked.add({"if-saved", {{"calm", saves->calm}}}, {{"outage-at", format_duration(saves->of)}});
     }
   }
-  return trials;
 }
 
 // A peak in the calm opens the connections that the pools may have, and keeps them. What is sent on those is not
 // counted by the backlog.
-std::optional<Trial> opened_by_a_peak(const AskedRow& asked) {
-  const WorkloadOptions& workload = asked.options.workload;
-  if (workload.connections.multiplexed() || !is_open(asked) || workload.plan.on() ||
-      !is_frozen(asked) || !comes_back(asked)) {
-    return std::nullopt;
+void try_peak(Asked& asked) {
+  const WorkloadOptions& workload = asked.workload;
+  if (workload.connections.multiplexed() || !asked.is_open || workload.plan.on() ||
+      !asked.is_frozen || !asked.comes_back) {
+    return;
   }
   const Outlook ahead = look_ahead(asked.options);
-  if (!ahead.service) return std::nullopt;
+  if (!ahead.service) return;
   const double room = ahead.connections->room, capacity = ahead.service->capacity;
   if (room == Outlook::kUnlimited || room < 1.5 * ahead.connections->open ||
       workload.rate >= capacity) {
-    return std::nullopt;
+    return;
   }
   // It must be over well before the outage.
   constexpr Duration kFrom = std::chrono::seconds(1), kTo = std::chrono::milliseconds(1500);
   const Duration over = saturating_add(kTo, from_seconds(room / (capacity - workload.rate)));
-  if (over > asked.options.outage_at / 2) return std::nullopt;
+  if (over > asked.options.outage_at / 2) return;
   const double factor = std::ceil((room / to_seconds(kTo - kFrom) + capacity) / workload.rate);
-  Trial trial{.with = {{"at", "1s load " + print_number(factor)}, {"at", "1.5s load 1"}},
-              .note = {"if-peak", {}},
-              .options = asked.options};
+  Trial& trial = asked.add_as_it_is({"if-peak", {}});
+  trial.with = {{"at", "1s load " + print_number(factor)}, {"at", "1.5s load 1"}};
   std::vector<TimedAction>& actions = trial.options.timeline.at;
   actions.push_back({.t = kFrom, .action = {.kind = Action::Kind::kLoad, .factor = factor}});
   actions.push_back({.t = kTo, .action = {.kind = Action::Kind::kLoad}});
-  return trial;
 }
 
 // A full pool decides by what an attempt in line costs: attempts wait for a connection, time out there, and are
 // retried. Libraries differ in whether it may wait beside the timeout, or not as long. What is sent on connections that
 // are kept is not counted by the backlog, and those who share them have fewer.
-std::vector<Trial> connections(const AskedRow& asked) {
-  std::vector<Trial> trials;
-  const WorkloadOptions& workload = asked.options.workload;
+void try_connections(Asked& asked) {
+  const WorkloadOptions& workload = asked.workload;
   const ConnectionSettings& kept = workload.connections;
-  if (!has_outage(asked)) return trials;
-  if (kept.kept() && has_timeout(asked) &&
+  if (!asked.has_outage) return;
+  if (kept.kept() && asked.has_timeout &&
       look_ahead(asked.options).connections->room != kUnlimited) {
-    trials.push_back(with(asked, {{"pool-wait-counts", "no"}}, {"if-pool-wait-apart", {}}));
-    trials.push_back(with(asked, {{"pool-wait", format_duration(workload.timeout / 4)}},
-                          {"if-pool-wait-short", {}}));
+    asked.add("if-pool-wait-apart", {{"pool-wait-counts", "no"}});
+    asked.add("if-pool-wait-short", {{"pool-wait", format_duration(workload.timeout / 4)}});
   }
-  if (!is_one(asked) || !is_frozen(asked)) return trials;
+  if (!asked.is_one || !asked.is_frozen) return;
   const std::size_t processes = process_count(workload);
   if (kept.kept()) {
-    if (auto peak = opened_by_a_peak(asked)) trials.push_back(*std::move(peak));
-    const std::size_t own = is_open(asked) ? 100 : workload.clients;
-    const bool is_known = asked.given.contains("pool-size") || asked.given.contains("processes") ||
-                          asked.given.contains("clients-per-process");
+    try_peak(asked);
+    const std::size_t own = asked.is_open ? 100 : workload.clients;
+    const bool is_known = asked.is_given({"pool-size", "processes", "clients-per-process"});
     if (!is_known && own <= 10'000) {
       With options{{"processes", std::to_string(own)}};
-      if (!is_open(asked)) options.emplace_back("pool-size", "1");
-      trials.push_back(
-          with(asked, options, {"if-own-connections", {counted("processes", processes)}}));
+      if (!asked.is_open) options.emplace_back("pool-size", "1");
+      asked.add({"if-own-connections", {counted("processes", processes)}}, options);
     }
-  } else if (const std::size_t room = 2 * asked.options.service.workers.workers;
-             has_timeout(asked) && has_workers(asked) && comes_back(asked) &&
-             room >= 2 * processes) {
+  } else if (const std::size_t room = 2 * asked.service.workers.workers;
+             asked.has_timeout && asked.has_workers && asked.comes_back && room >= 2 * processes) {
     const std::string size = std::to_string(room / processes);
-    trials.push_back(
-        with(asked, {{"connections", "keep-alive"}, {"pool-size", size}}, {"if-pools", {}}));
-    trials.push_back(with(asked, {{"connections", "multiplexed"}}, {"if-pools", {}}));
+    asked.add("if-pools", {{"connections", "keep-alive"}, {"pool-size", size}});
+    asked.add("if-pools", {{"connections", "multiplexed"}});
   }
-  return trials;
 }
 
 // What clients retry, and whether their waits have jitter, is not the same in all libraries. The last wait of a table
 // repeats for ever, which few policies do that are written as a table.
-std::vector<Trial> retries(const AskedRow& asked) {
-  std::vector<Trial> trials;
-  const RetrySettings& retry = asked.options.workload.retry;
+void try_retries(Asked& asked) {
+  const RetrySettings& retry = asked.workload.retry;
   if (retry.backoff.growth == Growth::kTable && !retry.limit.has_deadline() &&
       retry.limit.max_retries == LimitSettings::kUnlimited) {
-    trials.push_back(
-        winning(with(asked, {{"max-retries", std::to_string(retry.backoff.table.size())}},
-                     {"if-table-ends", {}})));
+    const std::string waits = std::to_string(retry.backoff.table.size());
+    asked.add("if-table-ends", {{"max-retries", waits}}).may_win = true;
   }
-  if (!has_outage(asked) || !has_workers(asked) || retry.limit.max_retries == 0 ||
-      asked.given.contains("strategy")) {
-    return trials;
+  if (!asked.has_outage || !asked.has_workers || retry.limit.max_retries == 0 ||
+      asked.is_given({"strategy"})) {
+    return;
   }
   if (asked.result.mostly_down()) {
     RetryOn errors = retry.limit.retry_on;
     errors.timeout = false;
     if (errors != retry.limit.retry_on) {
-      trials.push_back(with(asked, {{"retry-on", to_string(errors)}}, {"if-timeouts-retried", {}}));
+      asked.add("if-timeouts-retried", {{"retry-on", to_string(errors)}});
     }
   } else if (retry.backoff.jitter.kind == Jitter::Kind::kNone) {
-    trials.push_back(turning(with(asked, {{"jitter", "full"}}, {"if-no-jitter", {}})));
+    asked.add("if-no-jitter", {{"jitter", "full"}}).must_turn = true;
   }
-  return trials;
 }
 
 // A budget is in each process. What it is to pay for may be too rare in each of many.
-std::vector<Trial> processes(const AskedRow& asked) {
-  std::vector<Trial> trials;
-  const WorkloadOptions& workload = asked.options.workload;
-  const BudgetSettings& budget = workload.retry.process.budget;
-  if (!has_outage(asked) || !is_one(asked) || asked.given.contains("processes") ||
-      asked.given.contains("clients-per-process")) {
-    return trials;
+void try_processes(Asked& asked) {
+  const BudgetSettings& budget = asked.workload.retry.process.budget;
+  if (!asked.has_outage || !asked.is_one || asked.is_given({"processes", "clients-per-process"})) {
+    return;
   }
-  const std::size_t count = process_count(workload);
-  const std::size_t most = is_open(asked) ? 10'000 : workload.clients;
+  const std::size_t count = process_count(asked.workload);
+  const std::size_t most = asked.is_open ? 10'000 : asked.workload.clients;
   std::vector<std::size_t> others;
   if (grows_with_processes(budget)) others = {4 * count, count / 4};
   if (!asked.holding.empty() && budget.kind != BudgetSettings::Kind::kNone) {
@@ -374,95 +314,86 @@ std::vector<Trial> processes(const AskedRow& asked) {
   }
   for (const std::size_t other : others) {
     if (other == 0 || other > most) continue;
-    trials.push_back(with(asked, {{"processes", std::to_string(other)}},
-                          {"if-processes", {counted("processes", count)}}));
+    asked.add({"if-processes", {counted("processes", count)}},
+              {{"processes", std::to_string(other)}});
   }
-  return trials;
 }
 
 // What costs the service work beside its answers: hedges, which all requests have while it is slow, errors, and
 // connects with TLS and a login. Limits that do not save what was not used turn away clients that come together.
-std::vector<Trial> costs(const AskedRow& asked) {
-  std::vector<Trial> trials;
-  const HedgeSettings& hedge = asked.options.workload.retry.hedge;
-  const RateLimitSettings& limit = asked.options.service.rate_limit;
-  const bool reconnects = loses_connections(asked.options.timeline.outage);
+void try_costs(Asked& asked) {
+  const HedgeSettings& hedge = asked.workload.retry.hedge;
+  const RateLimitSettings& limit = asked.service.rate_limit;
   const bool throttles =
       asked.result.throttled_share.value_or(0) > 0 ||
-      asked.options.workload.retry.process.client_rate.kind == ClientRateSettings::Kind::kFixed;
+      asked.workload.retry.process.client_rate.kind == ClientRateSettings::Kind::kFixed;
   if (limit.rate > 0 && limit.burst == RateBurst() && throttles) {
-    trials.push_back(with(asked, {{"rate-burst", "1"}},
-                          {"if-burst", {{"calls", bucket_size(limit.burst, limit.rate)}}}));
+    asked.add({"if-burst", {{"calls", bucket_size(limit.burst, limit.rate)}}},
+              {{"rate-burst", "1"}});
   }
-  if (!has_outage(asked)) return trials;
+  if (!asked.has_outage) return;
   if (hedge.any() && hedge.on == HedgeOn::kDelay && hedge.budget == HedgeSettings::kNoBudget) {
-    trials.push_back(winning(with(asked, {{"hedge-budget", "0.05"}}, {"if-hedges", {}})));
+    asked.add("if-hedges", {{"hedge-budget", "0.05"}}).may_win = true;
   }
-  if ((has_workers(asked) || !is_one(asked)) &&
+  if ((asked.has_workers || !asked.is_one) &&
       asked.options.timeline.outage.kind == Disturbance::Kind::kErrors) {
-    trials.push_back(with(asked, {{"error-after", "service"}}, {"if-errors-cost", {}}));
+    asked.add("if-errors-cost", {{"error-after", "service"}});
   }
-  if (reconnects && comes_back(asked)) {
-    trials.push_back(with(asked, {{"reconnect-calls", "3"}}, {"if-connects-cost", {}}));
+  if (asked.reconnects && asked.comes_back) {
+    asked.add("if-connects-cost", {{"reconnect-calls", "3"}});
   }
-  return trials;
 }
 
 // Whether a worker waits for the answers of its calls decides which service of a chain dies. Those that call others
 // limit what gets to the services behind, and what waits there. Calls that end well before those who wait for them give
 // up leave time for a retry.
-std::vector<Trial> chains(const AskedRow& asked) {
-  std::vector<Trial> trials;
-  if (!is_chain(asked)) return trials;
+void try_chains(Asked& asked) {
+  if (!asked.is_chain) return;
   const std::vector<ChainedService>& chain = asked.options.graph.chain;
   const bool held = asked.options.graph.waiting == Waiting::kHold;
-  trials.push_back(with(asked, {{"waiting", held ? "free" : "hold"}}, {"if-waiting", {}}));
+  asked.add("if-waiting", {{"waiting", held ? "free" : "hold"}});
   for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
     for (const std::size_t workers : {4 * chain[i].workers, chain[i].workers / 4}) {
       if (workers == 0) continue;
-      Trial trial{.what = {"workers-of", {counted("workers", workers), {"service", chain[i].name}}},
-                  .note = {workers > chain[i].workers ? "if-few-workers" : "if-many-workers", {}},
-                  .options = asked.options};
+      const bool more = workers > chain[i].workers;
+      Trial& trial = asked.add_as_it_is({more ? "if-few-workers" : "if-many-workers", {}});
+      trial.what = {"workers-of", {counted("workers", workers), {"service", chain[i].name}}};
       trial.options.graph.chain[i].workers = workers;
-      trials.push_back(estimate(winning(trial)));
+      trial.is_estimate = trial.may_win = true;
     }
   }
-  if (!has_timeout(asked)) return trials;
-  Trial trial{.note = {"if-inner-timeouts", {}}, .options = asked.options};
-  Duration timeout = asked.options.workload.timeout;
-  std::string all;
+  if (!asked.has_timeout) return;
+  Trial& trial = asked.add_as_it_is({"if-inner-timeouts", {}});
+  Duration timeout = asked.workload.timeout;
+  std::vector<std::string> all;
   for (std::size_t i = 1; i < chain.size(); ++i) {
     ChainedService& one = trial.options.graph.chain[i];
     timeout = std::min(one.timeout.value_or(timeout), timeout) / 2;
     one.timeout = timeout;
-    all += (i == 1 ? "" : ", ") + time_words(timeout);
+    all.push_back(time_words(timeout));
   }
-  trial.what = {"inner-timeouts", {{"timeouts", all}}};
-  trials.push_back(estimate(winning(trial)));
-  return trials;
+  trial.what = {"inner-timeouts", {{"timeouts", list_words(all)}}};
+  trial.is_estimate = trial.may_win = true;
 }
 
 // What balances decides whether a broken host draws the requests, and where retries go whether they find it again.
-std::vector<Trial> hosts(const AskedRow& asked) {
-  std::vector<Trial> trials;
+void try_hosts(Asked& asked) {
   const HostSettings& hosts = asked.options.hosts;
-  if (!hosts.many() || !has_outage(asked)) return trials;
+  if (!hosts.many() || !asked.has_outage) return;
   if (Probe probe = hosts.life.probe; probe.on() && !probe.own_port) {
     probe.own_port = true;
-    trials.push_back(winning(with(asked, {{"probe", to_string(probe)}}, {"if-own-port", {}})));
+    asked.add("if-own-port", {{"probe", to_string(probe)}}).may_win = true;
   }
-  if (hosts.most() == 1) return trials;
+  if (hosts.most() == 1) return;
   const bool by_load = hosts.balance == Balance::kLeast;
-  trials.push_back(
-      winning(with(asked, {{"balance", by_load ? "round-robin" : "least"}}, {"if-balance", {}})));
-  if (hosts.retry_host == RetryHost() && asked.options.workload.retry.limit.max_retries > 0) {
-    trials.push_back(winning(with(asked, {{"retry-host", "other"}}, {"if-other-host", {}})));
+  asked.add("if-balance", {{"balance", by_load ? "round-robin" : "least"}}).may_win = true;
+  if (hosts.retry_host == RetryHost() && asked.workload.retry.limit.max_retries > 0) {
+    asked.add("if-other-host", {{"retry-host", "other"}}).may_win = true;
   }
   if (hosts.replicas > 2 && !hosts.life.scaling.on() && hosts.hit() < hosts.replicas - 1) {
-    trials.push_back(estimate(
-        with(asked, {{"replicas", std::to_string(hosts.replicas - 1)}}, {"if-one-less", {}})));
+    const std::string less = std::to_string(hosts.replicas - 1);
+    asked.add("if-one-less", {{"replicas", less}}).is_estimate = true;
   }
-  return trials;
 }
 
 // What a file of services says may contradict a value, such as its queues a server that has none.
@@ -484,10 +415,6 @@ double success_in(const CellResult& result, RunPhase phase) {
   return result.phases[static_cast<std::size_t>(phase)].success.value_or(1);
 }
 
-StatementValue count(std::string_view name, std::size_t number) {
-  return {name, static_cast<double>(number)};
-}
-
 // How the runs of a trial differ from those that were asked for.
 void compare(AnswerTrials::Outcome& outcome, const CellResult& asked) {
   using Turn = AnswerTrials::Turn;
@@ -504,13 +431,13 @@ void compare(AnswerTrials::Outcome& outcome, const CellResult& asked) {
     const double weight =
         (asked.mostly_down() ? 1 : 2) + static_cast<double>(down) / static_cast<double>(decided);
     if (tried.mostly_down()) {
-      set(Turn::kDown, weight, {"turns-down", {count("down", down), count("runs", decided)}});
+      set(Turn::kDown, weight, {"turns-down", {counted("down", down), counted("runs", decided)}});
     } else if (tried.mostly_not_back()) {
       set(Turn::kNotBack, weight,
-          {"turns-not-back", {count("open", tried.recovering), count("runs", decided)}});
+          {"turns-not-back", {counted("open", tried.recovering), counted("runs", decided)}});
     } else {
       set(Turn::kBack, weight,
-          {"turns-back", {count("back", tried.back_runs()), count("runs", decided)}});
+          {"turns-back", {counted("back", tried.back_runs()), counted("runs", decided)}});
     }
     return;
   }
@@ -541,34 +468,34 @@ bool is_broken(const Expectation& claim, const Judgement& judgement) {
 
 constexpr std::size_t kMostRuns = 60, kRunsOfATenth = 20;
 
-}  // namespace
-
 // Each makes trials, or none where the answer cannot hang on it. They are asked about settings that have runs with a
 // verdict. A row ends with the first trial of a note that turns the answer.
-struct AnswerTrials::Row {
+struct Row {
   std::string_view id;
-  std::vector<Trial> (*trials)(const AskedRow& asked);
+  void (*make)(Asked& asked);
   bool of_a_tenth = false;
 };
 
-const AnswerTrials::Row AnswerTrials::kRows[] = {
-    {"load", load, true},
-    {"capacity", capacity, true},
+constexpr Row kRows[] = {
+    {"load", try_load, true},
+    {"capacity", try_capacity, true},
 #ifndef __EMSCRIPTEN__
-    {"measured", measured, true},
+    {"measured", try_measured, true},
 #endif
-    {"backlog", backlogs},
-    {"outage", outages},
-    {"timeout", timeouts},
-    {"connections", connections},
-    {"retries", retries},
-    {"abandoned", abandoned},
-    {"accepts", accepts},
-    {"processes", processes},
-    {"costs", costs},
-    {"hosts", hosts},
-    {"chain", chains},
+    {"backlog", try_backlogs},
+    {"outage", try_outages},
+    {"timeout", try_timeouts},
+    {"connections", try_connections},
+    {"retries", try_retries},
+    {"abandoned", try_abandoned},
+    {"accepts", try_accepts},
+    {"processes", try_processes},
+    {"costs", try_costs},
+    {"hosts", try_hosts},
+    {"chain", try_chains},
 };
+
+}  // namespace
 
 AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
                            std::size_t runs)
@@ -591,8 +518,10 @@ std::vector<AnswerTrials::Outcome> AnswerTrials::tried(
     if (row.of_a_tenth != of_a_tenth) continue;
     std::vector<std::string_view> answered;  // the notes of those that turned the answer
     std::vector<std::size_t> backlogs;
-    const bool is_backlog = row.id == "backlog" && is_one(asked_);
-    for (Trial& trial : row.trials(asked_)) {
+    Asked asked(asked_);
+    row.make(asked);
+    const bool is_backlog = row.id == "backlog" && asked.is_one;
+    for (Trial& trial : asked.trials) {
       trial.row = row.id;
       if ((!trial.is_estimate && is_given(asked_, trial)) || !can_be(trial.options) ||
           std::find(answered.begin(), answered.end(), trial.note.id) != answered.end()) {
@@ -660,23 +589,23 @@ std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options,
 // A bisection of sixteen steps of equal ratios, with about as many runs again as a trial has.
 std::optional<std::size_t> AnswerTrials::edge_between(std::size_t one, std::size_t other,
                                                       bool one_is_down) const {
-  constexpr double kSteps = 16, kTries = 4;
+  constexpr std::size_t kSteps = 16, kTries = 4;
   const auto from = static_cast<double>(std::max<std::size_t>(one, 1));
   const auto to = static_cast<double>(std::max<std::size_t>(other, 1));
-  const std::size_t few = std::max<std::size_t>(runs_ / static_cast<std::size_t>(kTries), 1);
   const auto at = [&](double step) {
-    return std::round(from * std::pow(to / from, step / kSteps));
+    return std::round(from * std::pow(to / from, step / static_cast<double>(kSteps)));
   };
-  double low = 0, high = kSteps;
-  while (high - low > 1) {
-    const double middle = std::floor((low + high) / 2);
+  bool stopped = false;
+  const auto is_like_one = [&](std::size_t step) {
     ScenarioOptions options = asked_.options;
-    options.service.backlog = static_cast<std::size_t>(at(middle));
-    const auto result = run_of(options, few);
-    if (!result) return std::nullopt;
-    (result->mostly_down() == one_is_down ? low : high) = middle;
-  }
-  return static_cast<std::size_t>(to_digits(at((low + high) / 2), 2));
+    options.service.backlog = static_cast<std::size_t>(at(static_cast<double>(step)));
+    const auto result = run_of(options, std::max<std::size_t>(runs_ / kTries, 1));
+    stopped = !result;
+    return result && result->mostly_down() == one_is_down;
+  };
+  const Bracket edge = bisect(0, kSteps, is_like_one, [&stopped] { return stopped; });
+  if (stopped) return std::nullopt;
+  return static_cast<std::size_t>(to_digits(at(static_cast<double>(edge.good + edge.bad) / 2), 2));
 }
 
 std::optional<Interval> within_measured(const CellResult& result,

@@ -85,9 +85,6 @@ class AnswerTrials {
   std::vector<Outcome> others(const std::function<void(const Outcome&)>& turned = {}) const;
 
  private:
-  struct Row;
-  static const Row kRows[];
-
   std::vector<Outcome> tried(bool of_a_tenth, std::size_t runs,
                              const std::function<void(const Outcome&)>& turned) const;
   std::optional<Outcome> outcome_of(const Trial& trial, std::size_t runs) const;
