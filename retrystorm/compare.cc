@@ -14,7 +14,6 @@
 #include "common/output/output_queue.h"
 #include "model/base/text.h"
 #include "policies/policy.h"
-#include "policies/tree.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
 #include "study/evaluator.h"
@@ -153,53 +152,50 @@ Day read_day(const std::string& path) {
   Day day;
   bool started = false;
   const std::string text = read_text_file(path);
-  try {
-    each_line(text, [&](std::string_view line, std::size_t number) {
-      if (trimmed(line).empty()) return;
-      const auto json = nlohmann::json::parse(line, nullptr, false);
-      if (!json.is_object() || !json.contains("type")) {
-        throw BadFile("line " + std::to_string(number) + " is not of client --json");
-      }
-      const std::string type = json["type"];
-      if (type == "start") {
-        // A simulated day is one, too.
-        const std::string program = json.value("program", "");
-        if (program != "client" && program != "simulate")
-          throw BadFile("it is not of client --json");
-        day.clients = clients_of(json, day.known);
-        day.interval = parse_duration(json.at("report_interval").get<std::string>(),
-                                      std::chrono::milliseconds(1));
-        day.seed = json.at("seed").get<std::uint64_t>();
-        const auto url = json.find("url");
-        if (url != json.end() && url->is_array()) day.hosts = url->size();
-        if (json.contains("outage_begin")) day.doubts.push_back({"compare-commands", {}});
-        started = true;
-      } else if (!started) {
-        throw BadFile("its first line is not the start of a run");
-      } else if (type == "interval") {
-        day.windows.push_back(window_of(json, day.interval));
-        day.length = day.windows.back().end;
-      } else if (type == "outage") {
-        const Duration t = from_seconds(time_in(json));
-        if (json.at("event") == "stop") {
-          day.outages.emplace_back(t, std::nullopt);
-        } else if (!day.outages.empty()) {
-          day.outages.back().second = t;
+  in_file(path, [&] {
+    try {
+      each_line(text, [&](std::string_view line, std::size_t number) {
+        if (trimmed(line).empty()) return;
+        const auto json = nlohmann::json::parse(line, nullptr, false);
+        if (!json.is_object() || !json.contains("type")) {
+          throw BadFile("line " + std::to_string(number) + " is not of client --json");
         }
-      } else if (type == "summary" && !day.outages.empty()) {
-        day.verdict = json.at("verdict").get<std::string>();
-      }
-    });
-  } catch (const nlohmann::json::exception&) {
-    throw UnreadableFile(printable(path) + ": a line of it is not of client --json");
-  } catch (const BadFile& error) {
-    throw UnreadableFile(printable(path) + ": " + error.what());
-  } catch (const std::invalid_argument& error) {
-    throw UnreadableFile(printable(path) + ": " + error.what());
-  }
-  if (!started || day.windows.empty()) {
-    throw UnreadableFile(printable(path) + ": it has no windows: client --json writes them");
-  }
+        const std::string type = json["type"];
+        if (type == "start") {
+          // A simulated day is one, too.
+          const std::string program = json.value("program", "");
+          if (program != "client" && program != "simulate")
+            throw BadFile("it is not of client --json");
+          day.clients = clients_of(json, day.known);
+          day.interval = parse_duration(json.at("report_interval").get<std::string>(),
+                                        std::chrono::milliseconds(1));
+          day.seed = json.at("seed").get<std::uint64_t>();
+          const auto url = json.find("url");
+          if (url != json.end() && url->is_array()) day.hosts = url->size();
+          if (json.contains("outage_begin")) day.doubts.push_back({"compare-commands", {}});
+          started = true;
+        } else if (!started) {
+          throw BadFile("its first line is not the start of a run");
+        } else if (type == "interval") {
+          day.windows.push_back(window_of(json, day.interval));
+          day.length = day.windows.back().end;
+        } else if (type == "outage") {
+          const Duration t = from_seconds(time_in(json));
+          if (json.at("event") == "stop") {
+            day.outages.emplace_back(t, std::nullopt);
+          } else if (!day.outages.empty()) {
+            day.outages.back().second = t;
+          }
+        } else if (type == "summary" && !day.outages.empty()) {
+          day.verdict = json.at("verdict").get<std::string>();
+        }
+      });
+    } catch (const nlohmann::json::exception&) {
+      throw BadFile("a line of it is not of client --json");
+    }
+    if (!started || day.windows.empty())
+      throw BadFile("it has no windows: client --json writes them");
+  });
   return day;
 }
 
@@ -337,42 +333,42 @@ std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions
     return found == service.end() ? std::string(otherwise) : found->second;
   };
   const bool workers = value_of("service", "curve") == "workers";
-  constexpr std::array<double, 6> kFactors{0.5, 0.67, 0.8, 1.25, 1.5, 2};
-  for (const double factor : kFactors) {
-    if (workers && service.contains("service-time")) {
-      const std::string law = value_of("service-time", "");
-      const std::size_t colon = law.find(':');
-      const std::size_t end = law.find(':', colon + 1);
-      if (colon != law.npos && !law.starts_with("bimodal")) {
-        const Duration time = parse_duration(law.substr(colon + 1, end - colon - 1));
-        all.emplace_back(
-            "service-time",
-            law.substr(0, colon + 1) +
-                format_duration(from_seconds(to_digits(to_seconds(time) * factor, 3))) +
-                (end == law.npos ? "" : law.substr(end)));
-      }
-    }
+  for (const double factor : {0.5, 0.67, 0.8, 1.25, 1.5, 2.0}) {
     const auto scaled = [&](const char* name) {
       if (!service.contains(name)) return;
       const double number = parse_number(service.at(name), 0, 1e9);
       all.emplace_back(name, print_number(std::max(1.0, std::round(number * factor))));
     };
-    scaled(workers ? "workers" : "k");
-    if (!workers) scaled("limit");
-    if (!workers && service.contains("base-delay")) {
-      all.emplace_back("base-delay",
-                       format_duration(scale(parse_duration(service.at("base-delay")), factor)));
+    if (!workers) {
+      scaled("k");
+      scaled("limit");
+      if (!service.contains("base-delay")) continue;
+      const Duration delay = parse_duration(service.at("base-delay"));
+      all.emplace_back("base-delay", format_duration(scale(delay, factor)));
+      continue;
     }
+    // "lognormal:80ms:0.5": the time is the second word.
+    const std::string law = value_of("service-time", "");
+    const std::vector<std::string_view> words = split(law, ':');
+    if (words.size() > 1 && !law.starts_with("bimodal")) {
+      const double time = to_seconds(parse_duration(words[1]));
+      const std::string other = format_duration(from_seconds(to_digits(time * factor, 3)));
+      all.emplace_back("service-time",
+                       std::string(law).replace(words[0].size() + 1, words[1].size(), other));
+    }
+    scaled("workers");
   }
-  for (const char* backlog : {"5", "100", "128", "256", "511", "1024", "2048", "4096"}) {
-    if (value_of("backlog", "256") != backlog) all.emplace_back("backlog", backlog);
-  }
-  all.emplace_back("abandoned", value_of("abandoned", "serve") == "serve" ? "skip" : "serve");
+  const auto others = [&](const char* name, const char* otherwise,
+                          std::initializer_list<const char*> values) {
+    for (const char* value : values) {
+      if (value_of(name, otherwise) != value) all.emplace_back(name, value);
+    }
+  };
+  others("backlog", "256", {"5", "100", "128", "256", "511", "1024", "2048", "4096"});
+  others("abandoned", "serve", {value_of("abandoned", "serve") == "serve" ? "skip" : "serve"});
   if (workers) {
-    for (const char* order : {"fifo", "lifo", "unfair:0.05", "unfair:0.1", "unfair:0.2"}) {
-      if (value_of("queue-order", "fifo") != order) all.emplace_back("queue-order", order);
-    }
-    all.emplace_back("accepts", value_of("accepts", "all") == "all" ? "when-free" : "all");
+    others("queue-order", "fifo", {"fifo", "lifo", "unfair:0.05", "unfair:0.1", "unfair:0.2"});
+    others("accepts", "all", {value_of("accepts", "all") == "all" ? "when-free" : "all"});
   }
   return all;
 }
@@ -531,7 +527,7 @@ int compare(const Invocation&, const CompareOptions& options) {
   const ListedScenario known;
   const NamedOptions service = read_settings(options.service, known.list);
   const Day day = day_of(options);
-  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  const Teller teller(options.look.color);
   LineFile json(options.json);
   const auto [all, same_verdict] = compare_with(day, service, options.runs, options.threads);
   const auto [finding, answer] = judged(all);
@@ -544,23 +540,22 @@ int compare(const Invocation&, const CompareOptions& options) {
   if (finding == Finding::kBroken) {
     findings.push_back(explanation(day, service, distance(all), options));
   }
-  print_headline(std::cout,
-                 {finding == Finding::kHolds    ? Tone::kGood
+  teller.headline(finding == Finding::kHolds    ? Tone::kGood
                   : finding == Finding::kBroken ? Tone::kBad
                                                 : Tone::kDoubt,
-                  answer},
-                 style);
+                  answer);
   double full = 0;
   for (const WindowCompared& each : all) {
     if (each.figures[0]) full = std::max({full, each.figures[0]->measured, each.figures[0]->mean});
   }
-  print_strip(std::cout, curve_of(day, all, false), full, words_of("compare-measured"), style);
-  print_strip(std::cout, curve_of(day, all, true), full, words_of("compare-model"), style);
-  for (const Statement& each : findings)
-    print_below(std::cout, words_of(each), Tone::kPlain, style);
+  for (const bool of_model : {false, true}) {
+    print_strip(std::cout, curve_of(day, all, of_model), full,
+                words_of(of_model ? "compare-model" : "compare-measured"), teller.style());
+  }
+  for (const Statement& each : findings) teller.below(each);
   const bool verbose = options.look.verbose;
-  if (verbose || finding != Finding::kHolds) print_windows(all, verbose, style);
-  print_dim(std::cout, words_of("below-compare"), style);
+  if (verbose || finding != Finding::kHolds) print_windows(all, verbose, teller.style());
+  teller.dim({"below-compare"});
   json.write(compared_json(answer, findings, all).dump());
   return flush_standard_output() ? exit_code_of({finding}) : kExitFault;
 }

@@ -97,294 +97,6 @@ void declare(CLI::App& app, MeasureOptions& options) {
   add_look(app, options.look);
 }
 
-// Sends the load of a measurement, and stops it by its rules.
-class Measurement {
- public:
-  Measurement(const MeasureOptions& options, LoadRequest load, EndSignals& signals)
-      : options_(options),
-        load_(std::move(load)),
-        signals_(signals),
-        health_(health_request(options.health_url, options.request, options.timeout)) {}
-
-  MeasuredService run();
-
- private:
-  void look_first();
-  void rise();
-  void around_the_knee();
-  void compare_with_the_begin();
-  void hang_up_on_it();
-  void see_what_limits();
-  // Nothing if too little was answered to be a step.
-  std::optional<LoadStep> step(std::size_t clients);
-  bool must_stop(const std::deque<Answered>& recent, std::size_t clients);
-  void stop(Statement why) {
-    if (!found_.stopped) found_.stopped = std::move(why);
-  }
-  bool stopped() const { return found_.stopped || found_.rejects; }
-  // Waits until the service answers as it did at first.
-  // Returns false if it does not, or at a signal.
-  bool wait_until_calm();
-  void look_at_kept();
-  void tell(const LoadStep& step) const;
-
-  const MeasureOptions& options_;
-  LoadRequest load_;
-  EndSignals& signals_;
-  std::optional<LoadRequest> health_;
-  TimePoint health_at_{};
-  bool risen_ = false;  // what limits it was looked at
-  MeasuredService found_;
-  Connection kept_;  // idle from the begin
-  TimePoint kept_since_{};
-};
-
-MeasuredService Measurement::run() {
-  look_first();
-  if (!stopped()) rise();
-  risen_ = true;
-  if (!found_.stopped && found_.rejects) see_what_limits();
-  if (!stopped()) around_the_knee();
-  if (!stopped()) compare_with_the_begin();
-  if (!found_.stopped && found_.steps.size() >= kLeastSteps) {
-    found_.fit = fit_service(found_.steps);
-    hang_up_on_it();
-  }
-  look_at_kept();
-  if (found_.kept && kept_.is_open()) found_.kept_at_least = Clock::now() - kept_since_;
-  return std::move(found_);
-}
-
-void Measurement::look_first() {
-  HttpAnswer answer;
-  const Answered first = ask(load_, &answer);
-  if (signals_.wait_until(Clock::now())) {
-    stop({"measure-interrupted", {}});
-  } else if (first.status == 0) {
-    stop({"measure-no-answer", {{"why", answer.why}}});
-  } else if (first.status / 100 == 3) {
-    stop({"measure-redirect",
-          {counted("status", static_cast<std::size_t>(first.status)),
-           {"to", printable(answer.response.get_header_value("Location"))}}});
-  } else if (!first.ok()) {
-    stop({"measure-not-ok", {counted("status", static_cast<std::size_t>(first.status))}});
-  }
-  const std::string cached = answer.response.get_header_value("X-Cache");
-  if (answer.response.has_header("Age") || to_lower(cached).find("hit") != std::string::npos) {
-    found_.doubts.push_back({"measure-cached", {}});
-  }
-  if (stopped()) return;
-  HttpClient client;
-  client.send_on(kept_, load_.request, load_.timeout, 0);
-  kept_since_ = Clock::now();
-  found_.kept = kept_.is_open();
-}
-
-void Measurement::look_at_kept() {
-  if (!found_.kept || !kept_.is_open() || kept_.can_be_used_again()) return;
-  kept_.shut();
-  found_.kept_for = Clock::now() - kept_since_;
-}
-
-bool Measurement::must_stop(const std::deque<Answered>& recent, std::size_t clients) {
-  std::size_t errors = 0, rejected = 0;
-  const Answered* error = nullptr;
-  for (const Answered& each : recent) {
-    if (each.ok()) continue;
-    ++errors;
-    if (each.rejected()) ++rejected;
-    if (error == nullptr || each.rejected()) error = &each;
-  }
-  if (errors >= kLeastErrors &&
-      static_cast<double>(errors) > kMostErrors * static_cast<double>(recent.size())) {
-    const ShareOf share{static_cast<double>(errors) / static_cast<double>(recent.size())};
-    const auto status = counted("status", static_cast<std::size_t>(error->status));
-    if (2 * rejected > errors && !risen_) {
-      found_.rejects = Statement{
-          "measure-rejects",
-          {status,
-           {"hint", error->retry_after.empty() ? "none" : printable(error->retry_after) + " s"}}};
-    } else if (error->status > 0) {
-      stop({"measure-errors", {status, {"share", share}}});
-    } else {
-      const bool of_queue = found_.backlog > 0 && found_.backlog < clients;
-      Statement why{
-          of_queue ? "measure-backlog" : "measure-no-answers",
-          {{"share", share}, counted("clients", clients), counted("backlog", found_.backlog)}};
-      // Only too much where enough was seen with less.
-      if (found_.steps.size() < kLeastSteps) {
-        stop(std::move(why));
-      } else {
-        found_.enough.emplace(std::move(why));
-      }
-    }
-    return true;
-  }
-  if (health_ && Clock::now() >= health_at_) {
-    health_at_ = Clock::now() + kHealthEvery;
-    if (ask(*health_).status == 200) return stopped();
-    stop({"measure-unhealthy", {{"url", options_.health_url}}});
-  }
-  return stopped();
-}
-
-std::optional<LoadStep> Measurement::step(std::size_t clients) {
-  const double usual = found_.steps.empty() ? 0 : found_.steps.back().time;
-  std::optional<ClosedLoad> load;
-  try {
-    load.emplace(load_, clients, from_seconds(usual));
-  } catch (const std::system_error&) {  // no thread is left
-    found_.enough.emplace(Statement{"measure-client-limit", {counted("clients", clients)}});
-    return std::nullopt;
-  }
-  const TimePoint begin = Clock::now();
-  const Duration most = scale(options_.step, kStepsLonger);
-  std::vector<Answered> all;
-  std::deque<Answered> recent;
-  double queued = 0;
-  std::size_t looks = 0;
-  Duration lasted{};
-  bool cut = false;
-  while (!cut) {
-    if (signals_.wait_until(Clock::now() + kTick)) {
-      stop({"measure-interrupted", {}});
-      load->interrupt();
-      return std::nullopt;
-    }
-    lasted = Clock::now() - begin;
-    for (Answered& each : load->take()) {
-      recent.push_back(each);
-      all.push_back(std::move(each));
-    }
-    while (!recent.empty() && recent.front().end + kErrorWindow < Clock::now()) recent.pop_front();
-    cut = must_stop(recent, clients);
-    if (const auto queue = listen_queue(load_.request.url)) {
-      found_.backlog = queue->most;
-      queued += static_cast<double>(queue->waiting);
-      ++looks;
-    }
-    look_at_kept();
-    if (lasted < options_.step) continue;
-    double sum = 0, squares = 0;
-    for (const Answered& each : all) {
-      const double took = to_seconds(each.took);
-      sum += took;
-      squares += took * took;
-    }
-    const auto count = static_cast<double>(all.size());
-    const bool wide = count * squares > 1.25 * sum * sum;  // a CV above 0.5
-    const bool enough = count > 0 && 2 * count > 3 * (wide ? kManyAnswers : kUsualAnswers) &&
-                        to_seconds(lasted) > 5 * sum / count;
-    if (enough || lasted >= most) break;
-  }
-  load->stop();
-  if (cut) return std::nullopt;
-  // The first third is left out: it begins with an empty service.
-  const TimePoint from = begin + lasted / 3, until = begin + lasted;
-  std::vector<double> times;
-  std::size_t errors = 0;
-  for (const Answered& each : all) {
-    if (each.end < from || each.end > until) continue;
-    if (each.ok()) {
-      times.push_back(to_seconds(each.took));
-    } else {
-      ++errors;
-    }
-  }
-  if (times.size() < kLeastAnswers) return std::nullopt;
-  const LoadStep step =
-      step_of(static_cast<double>(clients), std::move(times), errors, to_seconds(until - from));
-  if (looks > 0) found_.queued[clients] = queued / static_cast<double>(looks);
-  tell(step);
-  return step;
-}
-
-void Measurement::tell(const LoadStep& step) const {
-  if (!style_of(STDERR_FILENO).terminal) return;
-  std::cerr << words_of({"measure-progress",
-                         {{"clients", step.clients},
-                          {"rate", number_words(step.rate)},
-                          {"time", from_seconds(step.time)}}})
-            << std::endl;
-}
-
-void Measurement::rise() {
-  double best = 0;
-  std::size_t fallen = 0;
-  for (std::size_t clients = 1, next = 1; !stopped(); clients = next) {
-    next = std::min(2 * clients, options_.up_to);
-    const auto one = step(clients);
-    if (found_.rejects) found_.rejected_clients = clients;
-    if (stopped() || found_.enough) return;
-    if (!one) {
-      stop({"measure-too-few", {counted("clients", clients)}});
-      return;
-    }
-    if (one->rate * one->time < kLeastInService * one->clients) {
-      found_.doubts.push_back({"measure-client-slow", {counted("clients", clients)}});
-      found_.enough = Statement{"measure-client-limit", {counted("clients", clients)}};
-      return;
-    }
-    found_.steps.push_back(*one);
-    best = std::max(best, one->rate);
-    fallen = one->rate < kFallen * best ? fallen + 1 : 0;
-    const double p95 = one->p95, first = found_.steps.front().p95;
-    if (p95 > kMostOfTimeout * to_seconds(options_.timeout)) {
-      found_.enough = Statement{"measure-half-timeout", {counted("clients", clients)}};
-    } else if (p95 > kMostSlower * first) {
-      found_.enough = Statement{"measure-slower", {counted("clients", clients)}};
-    } else if (fallen >= 2) {
-      found_.enough = Statement{"measure-falls", {counted("clients", clients)}};
-    } else if (clients == options_.up_to) {
-      found_.enough = Statement{"measure-up-to", {counted("clients", clients)}};
-    } else {
-      continue;
-    }
-    return;
-  }
-}
-
-void Measurement::around_the_knee() {
-  if (found_.steps.size() < 2) return;
-  const double most = found_.steps.back().clients;
-  std::vector<LoadStep> sorted = found_.steps;
-  const ServiceModel workers = fit_workers(sorted);
-  const double knee = workers.workers > 0 ? workers.workers : most / 2;
-  for (const double factor : {0.75, 1.25, 1.5, 3.0}) {
-    const double clients = std::min(std::max(std::round(knee * factor), 1.0), most);
-    const bool done = std::ranges::any_of(
-        found_.steps, [=](const LoadStep& each) { return each.clients == clients; });
-    if (done) continue;
-    const auto one = step(static_cast<std::size_t>(clients));
-    if (stopped() || !one) return;
-    found_.steps.push_back(*one);
-  }
-}
-
-void Measurement::compare_with_the_begin() {
-  if (found_.steps.empty()) return;
-  const std::size_t again = found_.steps.size() > 2 ? 2 : 0;  // 4 clients
-  const double clients = found_.steps[again].clients;
-  const auto one = step(static_cast<std::size_t>(clients));
-  if (!one || stopped()) return;
-  const double by = one->time / found_.steps[again].time;
-  constexpr double kDrifted = 1.1;
-  if (by > kDrifted || by < 1 / kDrifted) {
-    found_.doubts.push_back({"measure-drift",
-                             {{"clients", clients},
-                              {"before", from_seconds(found_.steps[again].time)},
-                              {"after", from_seconds(one->time)}}});
-  }
-}
-
-bool Measurement::wait_until_calm() {
-  constexpr double kCalm = 1.5;
-  const Duration calm = scale(from_seconds(found_.fit->model.time), kCalm);
-  const bool is_calm = retrystorm::wait_until_calm(load_, calm);
-  if (!is_calm && signals_.wait_until(Clock::now())) stop({"measure-interrupted", {}});
-  return is_calm;
-}
-
 // How many of the requests that were sent at these times the service still has at `now`, if it serves all.
 double still_there(const ServiceModel& model, const std::vector<TimePoint>& sent, TimePoint now) {
   std::priority_queue<TimePoint, std::vector<TimePoint>, std::greater<>> ends;
@@ -399,79 +111,354 @@ double still_there(const ServiceModel& model, const std::vector<TimePoint>& sent
   return static_cast<double>(ends.size());
 }
 
-void Measurement::hang_up_on_it() {
-  const ServiceModel& model = found_.fit->model;
-  const double most = most_clients(found_.steps);
-  const bool workers = model.kind == ServiceModel::Kind::kWorkers;
-  const double dropped = std::isinf(model.best_concurrency()) ? 0
-                         : workers                            ? std::min(5 * model.workers, most)
-                                                              : most;
-  // A service that notices still works for the requests that it has begun.
-  const double soon = workers ? 1.5 * model.time : model.time;
-  constexpr double kTold = 1.8;
-  const auto tells = [&](double late) { return late >= kTold * soon; };
-  const double longest = model.time_at(dropped + 1);
-  if (dropped == 0 || !tells(longest) || found_.rejects) return;
-  std::size_t served = 0, tries = 0;
-  const Duration held = std::min(scale(from_seconds(model.time), 0.3), Duration(50ms));
-  LoadRequest patient = load_;
-  patient.timeout = std::max(load_.timeout, from_seconds(3 * longest));
-  for (int i = 0; i < 5 && tries < 3; ++i) {
-    if (!wait_until_calm()) return;
-    const auto sent = hang_up(load_, static_cast<std::size_t>(dropped), held);
-    if (static_cast<double>(sent.size()) < dropped) return;
-    // A busy machine may send them so late that the first ones are over.
-    const double late = model.time_at(still_there(model, sent, Clock::now()) + 1);
-    const Answered one = ask(patient);
-    if (!one.ok()) return;
-    if (!tells(late)) continue;
-    ++tries;
-    if (to_seconds(one.took) > std::sqrt(late * soon)) ++served;
-  }
-  if (tries == 0) return;
-  found_.serves_abandoned = 2 * served > tries;
-  found_.hung_up = dropped;
-  wait_until_calm();
-}
+// Sends the load of a measurement, and stops it by its rules.
+class Measurement {
+ public:
+  Measurement(const MeasureOptions& options, LoadRequest load, EndSignals& signals)
+      : options_(options),
+        load_(std::move(load)),
+        signals_(signals),
+        health_(health_request(options.health_url, options.request, options.timeout)) {}
 
-void Measurement::see_what_limits() {
-  // A limit of the concurrency lets in as many of those that come at once as before they were too many, and as soon as
-  // these are answered as many again. A limit of the rate lets in its burst, and then hardly any.
-  const auto let_in = [this](Duration spread) {
-    const std::size_t clients = std::min(2 * found_.rejected_clients, options_.up_to);
-    ClosedLoad load(load_, clients, spread, true);
-    load.stop();
-    const auto ended = load.take();
-    return static_cast<double>(std::ranges::count_if(ended, &Answered::ok));
-  };
-  const double most = static_cast<double>(found_.rejected_clients);
-  const double least = found_.steps.empty() ? 1 : found_.steps.back().clients;
-  // Where this machine is busy some come late, and find room again: then once more.
-  for (int tries = 0; tries < 2; ++tries) {
-    if (signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout))) {
+  MeasuredService run() {
+    look_first();
+    if (!stopped()) rise();
+    risen_ = true;
+    if (!found_.stopped && found_.rejects) see_what_limits();
+    if (!stopped()) around_the_knee();
+    if (!stopped()) compare_with_the_begin();
+    if (!found_.stopped && found_.steps.size() >= kLeastSteps) {
+      found_.fit = fit_service(found_.steps);
+      hang_up_on_it();
+    }
+    look_at_kept();
+    if (found_.kept && kept_.is_open()) found_.kept_at_least = Clock::now() - kept_since_;
+    return std::move(found_);
+  }
+
+ private:
+  void stop(Statement why) {
+    if (!found_.stopped) found_.stopped = std::move(why);
+  }
+  bool stopped() const { return found_.stopped || found_.rejects; }
+
+  void look_first() {
+    HttpAnswer answer;
+    const Answered first = ask(load_, &answer);
+    if (signals_.wait_until(Clock::now())) {
       stop({"measure-interrupted", {}});
-      return;
+    } else if (first.status == 0) {
+      stop({"measure-no-answer", {{"why", answer.why}}});
+    } else if (first.status / 100 == 3) {
+      stop({"measure-redirect",
+            {counted("status", static_cast<std::size_t>(first.status)),
+             {"to", printable(answer.response.get_header_value("Location"))}}});
+    } else if (!first.ok()) {
+      stop({"measure-not-ok", {counted("status", static_cast<std::size_t>(first.status))}});
     }
-    const double first = let_in(Duration::zero()), second = let_in(Duration::zero());
-    // A limit of one or two looks like a burst of as many.
-    double evenly = first;
-    if (first <= 2 && !found_.steps.empty()) {
-      constexpr double kNearlyAll = 0.9;
-      evenly = let_in(from_seconds(kNearlyAll * found_.steps.front().p50));
+    const std::string cached = answer.response.get_header_value("X-Cache");
+    if (answer.response.has_header("Age") || to_lower(cached).find("hit") != std::string::npos) {
+      found_.doubts.push_back({"measure-cached", {}});
     }
-    const double apart = std::max(std::fabs(first - second), std::fabs(first - evenly));
-    if (std::min(first, second) >= least && std::max(first, second) <= most &&
-        apart <= std::max(1.0, 0.1 * first)) {
-      found_.most_inside = first;
+    if (stopped()) return;
+    HttpClient client;
+    client.send_on(kept_, load_.request, load_.timeout, 0);
+    kept_since_ = Clock::now();
+    found_.kept = kept_.is_open();
+  }
+
+  void look_at_kept() {
+    if (!found_.kept || !kept_.is_open() || kept_.can_be_used_again()) return;
+    kept_.shut();
+    found_.kept_for = Clock::now() - kept_since_;
+  }
+
+  bool must_stop(const std::deque<Answered>& recent, std::size_t clients) {
+    std::size_t errors = 0, rejected = 0;
+    const Answered* error = nullptr;
+    for (const Answered& each : recent) {
+      if (each.ok()) continue;
+      ++errors;
+      if (each.rejected()) ++rejected;
+      if (error == nullptr || each.rejected()) error = &each;
+    }
+    if (errors >= kLeastErrors &&
+        static_cast<double>(errors) > kMostErrors * static_cast<double>(recent.size())) {
+      const ShareOf share{static_cast<double>(errors) / static_cast<double>(recent.size())};
+      const auto status = counted("status", static_cast<std::size_t>(error->status));
+      if (2 * rejected > errors && !risen_) {
+        found_.rejects = Statement{
+            "measure-rejects",
+            {status,
+             {"hint", error->retry_after.empty() ? "none" : printable(error->retry_after) + " s"}}};
+      } else if (error->status > 0) {
+        stop({"measure-errors", {status, {"share", share}}});
+      } else {
+        const bool of_queue = found_.backlog > 0 && found_.backlog < clients;
+        Statement why{
+            of_queue ? "measure-backlog" : "measure-no-answers",
+            {{"share", share}, counted("clients", clients), counted("backlog", found_.backlog)}};
+        // Only too much where enough was seen with less.
+        if (found_.steps.size() < kLeastSteps) {
+          stop(std::move(why));
+        } else {
+          found_.enough.emplace(std::move(why));
+        }
+      }
+      return true;
+    }
+    if (health_ && Clock::now() >= health_at_) {
+      health_at_ = Clock::now() + kHealthEvery;
+      if (ask(*health_).status == 200) return stopped();
+      stop({"measure-unhealthy", {{"url", options_.health_url}}});
+    }
+    return stopped();
+  }
+
+  // Nothing if too little was answered to be a step.
+  std::optional<LoadStep> step(std::size_t clients) {
+    const double usual = found_.steps.empty() ? 0 : found_.steps.back().time;
+    std::optional<ClosedLoad> load;
+    try {
+      load.emplace(load_, clients, from_seconds(usual));
+    } catch (const std::system_error&) {  // no thread is left
+      found_.enough.emplace(Statement{"measure-client-limit", {counted("clients", clients)}});
+      return std::nullopt;
+    }
+    const TimePoint begin = Clock::now();
+    const Duration most = scale(options_.step, kStepsLonger);
+    std::vector<Answered> all;
+    std::deque<Answered> recent;
+    double queued = 0;
+    std::size_t looks = 0;
+    Duration lasted{};
+    bool cut = false;
+    while (!cut) {
+      if (signals_.wait_until(Clock::now() + kTick)) {
+        stop({"measure-interrupted", {}});
+        load->interrupt();
+        return std::nullopt;
+      }
+      lasted = Clock::now() - begin;
+      for (Answered& each : load->take()) {
+        recent.push_back(each);
+        all.push_back(std::move(each));
+      }
+      while (!recent.empty() && recent.front().end + kErrorWindow < Clock::now())
+        recent.pop_front();
+      cut = must_stop(recent, clients);
+      if (const auto queue = listen_queue(load_.request.url)) {
+        found_.backlog = queue->most;
+        queued += static_cast<double>(queue->waiting);
+        ++looks;
+      }
+      look_at_kept();
+      if (lasted < options_.step) continue;
+      double sum = 0, squares = 0;
+      for (const Answered& each : all) {
+        const double took = to_seconds(each.took);
+        sum += took;
+        squares += took * took;
+      }
+      const auto count = static_cast<double>(all.size());
+      const bool wide = count * squares > 1.25 * sum * sum;  // a CV above 0.5
+      const bool enough = count > 0 && 2 * count > 3 * (wide ? kManyAnswers : kUsualAnswers) &&
+                          to_seconds(lasted) > 5 * sum / count;
+      if (enough || lasted >= most) break;
+    }
+    load->stop();
+    if (cut) return std::nullopt;
+    // The first third is left out: it begins with an empty service.
+    const TimePoint from = begin + lasted / 3, until = begin + lasted;
+    std::vector<double> times;
+    std::size_t errors = 0;
+    for (const Answered& each : all) {
+      if (each.end < from || each.end > until) continue;
+      if (each.ok()) {
+        times.push_back(to_seconds(each.took));
+      } else {
+        ++errors;
+      }
+    }
+    if (times.size() < kLeastAnswers) return std::nullopt;
+    const LoadStep step =
+        step_of(static_cast<double>(clients), std::move(times), errors, to_seconds(until - from));
+    if (looks > 0) found_.queued[clients] = queued / static_cast<double>(looks);
+    tell(step);
+    return step;
+  }
+
+  void tell(const LoadStep& step) const {
+    if (!style_of(STDERR_FILENO).terminal) return;
+    std::cerr << words_of({"measure-progress",
+                           {{"clients", step.clients},
+                            {"rate", number_words(step.rate)},
+                            {"time", from_seconds(step.time)}}})
+              << std::endl;
+  }
+
+  void rise() {
+    double best = 0;
+    std::size_t fallen = 0;
+    for (std::size_t clients = 1, next = 1; !stopped(); clients = next) {
+      next = std::min(2 * clients, options_.up_to);
+      const auto one = step(clients);
+      if (found_.rejects) found_.rejected_clients = clients;
+      if (stopped() || found_.enough) return;
+      if (!one) {
+        stop({"measure-too-few", {counted("clients", clients)}});
+        return;
+      }
+      if (one->rate * one->time < kLeastInService * one->clients) {
+        found_.doubts.push_back({"measure-client-slow", {counted("clients", clients)}});
+        found_.enough = Statement{"measure-client-limit", {counted("clients", clients)}};
+        return;
+      }
+      found_.steps.push_back(*one);
+      best = std::max(best, one->rate);
+      fallen = one->rate < kFallen * best ? fallen + 1 : 0;
+      const double p95 = one->p95, first = found_.steps.front().p95;
+      if (p95 > kMostOfTimeout * to_seconds(options_.timeout)) {
+        found_.enough = Statement{"measure-half-timeout", {counted("clients", clients)}};
+      } else if (p95 > kMostSlower * first) {
+        found_.enough = Statement{"measure-slower", {counted("clients", clients)}};
+      } else if (fallen >= 2) {
+        found_.enough = Statement{"measure-falls", {counted("clients", clients)}};
+      } else if (clients == options_.up_to) {
+        found_.enough = Statement{"measure-up-to", {counted("clients", clients)}};
+      } else {
+        continue;
+      }
       return;
     }
   }
-  found_.rejects->id = "measure-rate-limit";
-  const StatementValue rate{"rate",
-                            number_words(found_.steps.empty() ? 0 : found_.steps.back().rate)};
-  found_.rejects->values.push_back(rate);
-  stop(*found_.rejects);
-}
+
+  void around_the_knee() {
+    if (found_.steps.size() < 2) return;
+    const double most = found_.steps.back().clients;
+    std::vector<LoadStep> sorted = found_.steps;
+    const ServiceModel workers = fit_workers(sorted);
+    const double knee = workers.workers > 0 ? workers.workers : most / 2;
+    for (const double factor : {0.75, 1.25, 1.5, 3.0}) {
+      const double clients = std::min(std::max(std::round(knee * factor), 1.0), most);
+      const bool done = std::ranges::any_of(
+          found_.steps, [=](const LoadStep& each) { return each.clients == clients; });
+      if (done) continue;
+      const auto one = step(static_cast<std::size_t>(clients));
+      if (stopped() || !one) return;
+      found_.steps.push_back(*one);
+    }
+  }
+
+  void compare_with_the_begin() {
+    if (found_.steps.empty()) return;
+    const std::size_t again = found_.steps.size() > 2 ? 2 : 0;  // 4 clients
+    const double clients = found_.steps[again].clients;
+    const auto one = step(static_cast<std::size_t>(clients));
+    if (!one || stopped()) return;
+    const double by = one->time / found_.steps[again].time;
+    constexpr double kDrifted = 1.1;
+    if (by > kDrifted || by < 1 / kDrifted) {
+      found_.doubts.push_back({"measure-drift",
+                               {{"clients", clients},
+                                {"before", from_seconds(found_.steps[again].time)},
+                                {"after", from_seconds(one->time)}}});
+    }
+  }
+
+  // Waits until the service answers as it did at first. Returns false if it does not, or at a signal.
+  bool wait_until_calm() {
+    constexpr double kCalm = 1.5;
+    const Duration calm = scale(from_seconds(found_.fit->model.time), kCalm);
+    const bool is_calm = retrystorm::wait_until_calm(load_, calm);
+    if (!is_calm && signals_.wait_until(Clock::now())) stop({"measure-interrupted", {}});
+    return is_calm;
+  }
+
+  void hang_up_on_it() {
+    const ServiceModel& model = found_.fit->model;
+    const double most = most_clients(found_.steps);
+    const bool workers = model.kind == ServiceModel::Kind::kWorkers;
+    const double dropped = std::isinf(model.best_concurrency()) ? 0
+                           : workers                            ? std::min(5 * model.workers, most)
+                                                                : most;
+    // A service that notices still works for the requests that it has begun.
+    const double soon = workers ? 1.5 * model.time : model.time;
+    constexpr double kTold = 1.8;
+    const auto tells = [&](double late) { return late >= kTold * soon; };
+    const double longest = model.time_at(dropped + 1);
+    if (dropped == 0 || !tells(longest) || found_.rejects) return;
+    std::size_t served = 0, tries = 0;
+    const Duration held = std::min(scale(from_seconds(model.time), 0.3), Duration(50ms));
+    LoadRequest patient = load_;
+    patient.timeout = std::max(load_.timeout, from_seconds(3 * longest));
+    for (int i = 0; i < 5 && tries < 3; ++i) {
+      if (!wait_until_calm()) return;
+      const auto sent = hang_up(load_, static_cast<std::size_t>(dropped), held);
+      if (static_cast<double>(sent.size()) < dropped) return;
+      // A busy machine may send them so late that the first ones are over.
+      const double late = model.time_at(still_there(model, sent, Clock::now()) + 1);
+      const Answered one = ask(patient);
+      if (!one.ok()) return;
+      if (!tells(late)) continue;
+      ++tries;
+      if (to_seconds(one.took) > std::sqrt(late * soon)) ++served;
+    }
+    if (tries == 0) return;
+    found_.serves_abandoned = 2 * served > tries;
+    found_.hung_up = dropped;
+    wait_until_calm();
+  }
+
+  void see_what_limits() {
+    // A limit of the concurrency lets in as many of those that come at once as before they were too many, and as soon as
+    // these are answered as many again. A limit of the rate lets in its burst, and then hardly any.
+    const auto let_in = [this](Duration spread) {
+      const std::size_t clients = std::min(2 * found_.rejected_clients, options_.up_to);
+      ClosedLoad load(load_, clients, spread, true);
+      load.stop();
+      const auto ended = load.take();
+      return static_cast<double>(std::ranges::count_if(ended, &Answered::ok));
+    };
+    const double most = static_cast<double>(found_.rejected_clients);
+    const double least = found_.steps.empty() ? 1 : found_.steps.back().clients;
+    // Where this machine is busy some come late, and find room again: then once more.
+    for (int tries = 0; tries < 2; ++tries) {
+      if (signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout))) {
+        stop({"measure-interrupted", {}});
+        return;
+      }
+      const double first = let_in(Duration::zero()), second = let_in(Duration::zero());
+      // A limit of one or two looks like a burst of as many.
+      double evenly = first;
+      if (first <= 2 && !found_.steps.empty()) {
+        constexpr double kNearlyAll = 0.9;
+        evenly = let_in(from_seconds(kNearlyAll * found_.steps.front().p50));
+      }
+      const double apart = std::max(std::fabs(first - second), std::fabs(first - evenly));
+      if (std::min(first, second) >= least && std::max(first, second) <= most &&
+          apart <= std::max(1.0, 0.1 * first)) {
+        found_.most_inside = first;
+        return;
+      }
+    }
+    found_.rejects->id = "measure-rate-limit";
+    const StatementValue rate{"rate",
+                              number_words(found_.steps.empty() ? 0 : found_.steps.back().rate)};
+    found_.rejects->values.push_back(rate);
+    stop(*found_.rejects);
+  }
+
+  const MeasureOptions& options_;
+  LoadRequest load_;
+  EndSignals& signals_;
+  std::optional<LoadRequest> health_;
+  TimePoint health_at_{};
+  bool risen_ = false;  // what limits it was looked at
+  MeasuredService found_;
+  Connection kept_;  // idle from the begin
+  TimePoint kept_since_{};
+};
 
 void print_steps(const MeasuredService& found, const Style& style) {
   double best = 0;
@@ -509,17 +496,17 @@ void check_target(const std::string& path) {
 int measure(const Invocation&, const MeasureOptions& options) {
   check(options.request);
   const HttpRequest request = make_request(options.request);
-  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  const Teller teller(options.look.color);
   if (options.plan) {
     const double steps = std::ceil(std::log2(static_cast<double>(options.up_to))) + 6;
-    say({"measure-plan",
-         {counted("most", options.up_to),
-          {"step", options.step},
-          {"longest", scale(options.step, kStepsLonger)},
-          {"all", scale(options.step, steps * kStepsLonger)},
-          {"timeout", options.timeout},
-          {"whom", host_and_port(request.url)}}},
-        style);
+    teller.below({"measure-plan",
+                  {counted("most", options.up_to),
+                   {"step", options.step},
+                   {"longest", scale(options.step, kStepsLonger)},
+                   {"all", scale(options.step, steps * kStepsLonger)},
+                   {"timeout", options.timeout},
+                   {"whom", host_and_port(request.url)}}},
+                 Tone::kPlain, "");
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
   check_consent(request.url, options.consent);
@@ -536,21 +523,17 @@ int measure(const Invocation&, const MeasureOptions& options) {
   if (!options.accepts.empty()) found.accepts = options.accepts;
   judge(found);
 
-  print_headline(std::cout, {found.known ? Tone::kGood : Tone::kDoubt, found.headline}, style);
-  for (const Statement& each : found.doubts)
-    print_below(std::cout, words_of(each), Tone::kDoubt, style);
-  for (const Statement& each : found.findings)
-    print_below(std::cout, words_of(each), Tone::kPlain, style);
-  if (!found.steps.empty()) print_steps(found, style);
+  teller.headline(found.known ? Tone::kGood : Tone::kDoubt, found.headline);
+  for (const Statement& each : found.doubts) teller.below(each, Tone::kDoubt);
+  for (const Statement& each : found.findings) teller.below(each);
+  if (!found.steps.empty()) print_steps(found, teller.style());
   if (found.known) LineFile(options.write).write(settings_text(found));
   csv.write(steps_table(found.steps));
   json.write(measured_json(found).dump());
   if (found.known) {
-    print_dim(std::cout,
-              words_of({"measure-written",
-                        {{"file", options.write},
-                         {"command", "simulate --config=" + shell_word(options.write)}}}),
-              style);
+    teller.dim(
+        {"measure-written",
+         {{"file", options.write}, {"command", "simulate --config=" + shell_word(options.write)}}});
     std::cout << explorer_link(options.link, settings_of(found)) << '\n';
   }
   const bool written = flush_standard_output();

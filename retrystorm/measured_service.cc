@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -329,34 +328,18 @@ std::vector<LoadStep> steps_of(std::vector<Recorded> all) {
 }
 
 // Seconds since the epoch of "2026-11-29T01:02:03.123456789Z"; of another zone's time "+01:00".
-std::optional<double> time_stamp(std::string_view text) {
-  std::array<int, 6> part{};
-  constexpr std::array<std::size_t, 6> kBegin{0, 5, 8, 11, 14, 17}, kSize{4, 2, 2, 2, 2, 2};
-  if (text.size() < 20) return std::nullopt;
-  for (std::size_t i = 0; i < part.size(); ++i) {
-    const char* const begin = text.data() + kBegin[i];
-    if (std::from_chars(begin, begin + kSize[i], part[i]).ptr != begin + kSize[i])
-      return std::nullopt;
-  }
-  const std::size_t zone = text.find_first_of("Z+-", 19);
+std::optional<double> time_stamp(std::string text) {
+  constexpr std::size_t kSeconds = 19;  // so long without a fraction
+  const std::size_t zone = text.find_first_of("Z+-", std::min(kSeconds, text.size()));
   if (zone == text.npos) return std::nullopt;
   const auto fraction =
-      zone > 19 ? finite_number("0" + std::string(text.substr(19, zone - 19))) : 0.0;
-  if (!fraction) return std::nullopt;
-  double offset = 0;
-  if (text[zone] != 'Z') {
-    const auto hours =
-        text.size() == zone + 6 ? finite_number(text.substr(zone + 1, 2)) : std::nullopt;
-    const auto minutes =
-        text.size() == zone + 6 ? finite_number(text.substr(zone + 4, 2)) : std::nullopt;
-    if (!hours || !minutes) return std::nullopt;
-    offset = (*hours * 60 + *minutes) * (text[zone] == '+' ? 60 : -60);
-  }
-  const auto days = std::chrono::sys_days(std::chrono::year(part[0]) /
-                                          std::chrono::month(static_cast<unsigned>(part[1])) /
-                                          std::chrono::day(static_cast<unsigned>(part[2])));
-  return static_cast<double>(days.time_since_epoch().count()) * 86'400 + part[3] * 3'600 +
-         part[4] * 60 + part[5] + *fraction - offset;
+      zone > kSeconds ? finite_number("0" + text.substr(kSeconds, zone - kSeconds)) : 0.0;
+  std::tm time{};
+  const char* const end =
+      strptime(text.erase(kSeconds, zone - kSeconds).c_str(), "%Y-%m-%dT%H:%M:%S%z", &time);
+  if (!fraction || end == nullptr || *end != '\0') return std::nullopt;
+  const long offset = time.tm_gmtoff;
+  return static_cast<double>(timegm(&time) - offset) + *fraction;
 }
 
 // Calls `take` with the JSON of each line, which returns a request if the line has one.

@@ -13,8 +13,6 @@
 #include "common/output/style.h"
 #include "model/base/text.h"
 #include "policies/policy.h"
-#include "policies/tree.h"
-#include "retrystorm/commands.h"
 #include "retrystorm/known_service.h"
 #include "retrystorm/measured_service.h"
 #include "retrystorm/study_command.h"
@@ -33,10 +31,11 @@ struct ServiceCommandOptions {
 void declare(CLI::App& app, ServiceCommandOptions& options) {
   auto* group = option_group(app, "What is known");
   const auto add = [](CLI::Option* option) { option->group("What is known"); };
-  add(add_value(
-      *group, "--rate", "NUMBER", "",
-      [&options](const std::string& text) { options.known.rate = parse_rate(text, 0, 1e9); },
-      "how many requests arrive a second, such as 400/s"));
+  const auto add_rate = [&](const char* name, double& target, const char* help) {
+    const auto set = [&target](const std::string& text) { target = parse_rate(text, 0, 1e9); };
+    add(add_value(*group, name, "NUMBER", "", set, help));
+  };
+  add_rate("--rate", options.known.rate, "how many requests arrive a second, such as 400/s");
   add(add_duration(*group, "--p50", options.known.p50,
                    "half of the answers take at most this time"));
   add(add_duration(*group, "--p99", options.known.p99,
@@ -46,10 +45,9 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
       "the share of the service's workers (threads, connections, processor time) that is "
       "busy at this rate",
       0, 1));
-  add(add_value(
-      *group, "--capacity,--can-do", "NUMBER", "",
-      [&options](const std::string& text) { options.known.capacity = parse_rate(text, 0, 1e9); },
-      "instead of --used: how many requests a second it can serve at most, as a load test shows"));
+  add_rate(
+      "--capacity,--can-do", options.known.capacity,
+      "instead of --used: how many requests a second it can serve at most, as a load test shows");
   add(add_count(*group, "--workers", options.known.workers,
                 "instead of either: how many requests it serves at a time (threads, connections)",
                 1, 1'000'000));
@@ -70,13 +68,6 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
                "the same from vegeta's JSON lines (vegeta encode)"));
 }
 
-// To four digits.
-Duration rounded_time(Duration time) {
-  const double seconds = to_seconds(time);
-  const double unit = std::pow(10, std::floor(std::log10(seconds)) - 3);
-  return from_seconds(std::round(seconds / unit) * unit);
-}
-
 void take_histogram(ServiceCommandOptions& options) {
   const TimeHistogram times = read_histogram(read_text_file(options.metrics), options.metric);
   const auto p50 = times.quantile(0.5), p99 = times.quantile(0.99);
@@ -92,8 +83,9 @@ std::string rough_percent(double share) {
   return percent(share, share < 0.1 ? 1 : 0);
 }
 
+// To four digits.
 std::string time_text(Duration time) {
-  return format_duration(rounded_time(time));
+  return format_duration(from_seconds(to_digits(to_seconds(time), 4)));
 }
 
 // The settings, with how each was found and what stays a guess.
@@ -174,14 +166,10 @@ std::string read_recording(const std::string& path) {
 int service_of_steps(const std::string& path, std::vector<LoadStep> (*read)(std::string_view)) {
   MeasuredService measured;
   measured.url = path;
-  try {
+  in_file(path, [&] {
     measured.steps = read(read_recording(path));
     measured.fit = fit_service(measured.steps);
-  } catch (const BadFile& error) {
-    throw UnreadableFile(printable(path) + ": " + error.what());
-  } catch (const std::invalid_argument& error) {
-    throw UnreadableFile(printable(path) + ": " + error.what());
-  }
+  });
   judge(measured);
   if (measured.known) {
     std::cout << settings_text(measured) << '\n';
@@ -193,11 +181,9 @@ int service_of_steps(const std::string& path, std::vector<LoadStep> (*read)(std:
 
 int service(const Invocation& invocation, const ServiceCommandOptions& typed) {
   ServiceCommandOptions options = typed;
-  const std::pair<const std::string&, std::vector<LoadStep> (*)(std::string_view)> of_steps[] = {
-      {options.steps, steps_of_table},
-      {options.k6, steps_of_k6},
-      {options.vegeta, steps_of_vegeta}};
-  for (const auto& [path, read] : of_steps) {
+  for (const auto& [path, read] :
+       {std::pair(options.steps, &steps_of_table), std::pair(options.k6, &steps_of_k6),
+        std::pair(options.vegeta, &steps_of_vegeta)}) {
     if (path.empty()) continue;
     if (invocation.arguments.size() > 1) {
       throw std::invalid_argument(
@@ -209,11 +195,7 @@ int service(const Invocation& invocation, const ServiceCommandOptions& typed) {
     if (options.known.p50 > Duration::zero() || options.known.p99 > Duration::zero()) {
       throw std::invalid_argument("--from-prometheus excludes --p50 and --p99");
     }
-    try {
-      take_histogram(options);
-    } catch (const BadFile& error) {
-      throw UnreadableFile(printable(options.metrics) + ": " + error.what());
-    }
+    in_file(options.metrics, [&options] { take_histogram(options); });
   } else if (!options.metric.empty()) {
     throw std::invalid_argument("--metric needs --from-prometheus");
   }

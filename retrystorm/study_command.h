@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/cli/program.h"
+#include "common/os/foreign_file.h"
 #include "model/base/duration.h"
+#include "model/base/text.h"
+#include "policies/tree.h"
 #include "retrystorm/commands.h"
 #include "simulator/scenario_options.h"
 #include "study/named_options.h"
@@ -89,6 +93,17 @@ void add_picture_data(CLI::App& app, std::string& folder);
 // A line of the file `runs` in that folder: the name of a run, and the options with which `simulate` makes
 // it, separated by tabs.
 std::string run_line(std::string name, const NamedOptions& options, std::uint64_t seed);
+
+// Calls `read`, which reads what is in the file of this path. Throws UnreadableFile, with the path before the message, if
+// that throws BadFile or std::invalid_argument.
+template <typename Read>
+auto in_file(const std::string& path, const Read& read) try {
+  return read();
+} catch (const BadFile& error) {
+  throw UnreadableFile(printable(path) + ": " + error.what());
+} catch (const std::invalid_argument& error) {
+  throw UnreadableFile(printable(path) + ": " + error.what());
+}
 
 // How a command runs whose options are `Options`: like `run_program`.
 template <typename Options, void (*declare)(CLI::App&, Options&),

@@ -23,22 +23,6 @@ namespace {
 constexpr std::size_t kMostRows = 12;   // more are not tried
 constexpr std::size_t kMostTrials = 6;  // more lines nobody reads
 
-// "down in 60 of 60 runs with  --backlog=511  nginx ... ask for 511": the first part only where it is another one
-// than that of the line before.
-void print_trial(const AnswerTrials::Outcome& outcome, std::string& last, const Style& style) {
-  const std::string how = words_of(outcome.how);
-  const std::string shown = how == last ? std::string(columns_of(how), ' ') : how;
-  last = how;
-  Statement note{outcome.edge ? "trial-note-edge" : "trial-note",
-                 {{"note", words_of(outcome.trial.note)}}};
-  if (outcome.edge) note.values.push_back(counted("edge", *outcome.edge));
-  const Tone tone = outcome.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt;
-  constexpr std::size_t kOption = 16;
-  std::string what = what_of(outcome.trial);
-  what.resize(std::max(what.size() + 2, kOption), ' ');
-  print_below(std::cout, what + words_of(note), tone, style, "  " + shown + "  ");
-}
-
 struct Candidate {
   std::string option, value;
   bool of_clients = true;  // and of what they do where all is well, too
@@ -101,9 +85,9 @@ class Answers {
         grid_(grid),
         study_(study),
         evaluator_(study.evaluator()),
-        style_(style_of(STDOUT_FILENO, options.look.color)) {}
+        teller_(options.look.color) {}
 
-  void tell(const std::map<std::size_t, AnsweredCell>& cells, bool complete) const {
+  void tell(const std::map<std::size_t, AnsweredCell>& cells, bool complete) {
     std::vector<AnsweredRow> rows;
     for (const auto& [cell, answered] : cells)
       rows.push_back({grid_.values(cell), answered.result});
@@ -115,13 +99,11 @@ class Answers {
     if (options_.look.verbose) {
       print_all_figures(rows);
     } else {
-      left_out = print(std::cout, table, style_);
+      left_out = print(std::cout, table, teller_.style());
     }
     tell_rows(cells, rows, complete);
-    print_dim(std::cout,
-              left_out > 0 ? words_of({"below-rows-left-out", {counted("count", left_out)}})
-                           : words_of("below-rows"),
-              style_);
+    teller_.dim(left_out > 0 ? Statement{"below-rows-left-out", {counted("count", left_out)}}
+                             : Statement{"below-rows"});
   }
 
  private:
@@ -129,6 +111,21 @@ class Answers {
                          const AnsweredCell& cell) const {
     return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, study_.seed(),
                         options_.runs);
+  }
+
+  // "down in 60 of 60 runs with  --backlog=511  nginx ... ask for 511": the first part only where it is another one
+  // than that of the line before.
+  void print_trial(const AnswerTrials::Outcome& outcome) {
+    const std::string how = words_of(outcome.how);
+    const std::string shown = how == last_how_ ? std::string(columns_of(how), ' ') : how;
+    last_how_ = how;
+    Statement note{outcome.edge ? "trial-note-edge" : "trial-note",
+                   {{"note", words_of(outcome.trial.note)}}};
+    if (outcome.edge) note.values.push_back(counted("edge", *outcome.edge));
+    constexpr std::size_t kOption = 16;
+    std::string what = what_of(outcome.trial);
+    what.resize(std::max(what.size() + 2, kOption), ' ');
+    teller_.text(what + words_of(note), tone_of(outcome), "  " + shown + "  ");
   }
 
   // By the names that they have in the files for programs.
@@ -162,10 +159,10 @@ class Answers {
       }
       if (down == result.mostly_down()) break;
     }
-    return print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), style_);
+    return print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), teller_.style());
   }
 
-  void tell_one(const AnsweredCell& cell) const {
+  void tell_one(const AnsweredCell& cell) {
     const CellResult& result = cell.result;
     const NamedOptions row = with_values(given_, grid_, grid_.values(0));
     const ScenarioOptions options = scenario_of(row);
@@ -178,49 +175,36 @@ class Answers {
         if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(each);
       }
     };
-    RunAnswer answer;
-    if (tries) {
-      const auto outcomes = trials.of_a_tenth();
-      note(outcomes);
-      answer = answer_of(result, std::ranges::any_of(turned, turns_verdict));
-      if (const auto span = within_measured(result, outcomes)) {
-        answer.headline = {"within-measured",
-                           {{"answer", words_of(answer.headline)},
-                            {"low", ShareOf{span->low}},
-                            {"high", ShareOf{span->high}}}};
-      }
-    } else {
-      answer = answer_of(result, false);
+    const auto of_a_tenth = tries ? trials.of_a_tenth() : std::vector<AnswerTrials::Outcome>();
+    note(of_a_tenth);
+    RunAnswer answer = answer_of(result, std::ranges::any_of(turned, turns_verdict));
+    if (const auto span = within_measured(result, of_a_tenth)) {
+      answer.headline = {"within-measured",
+                         {{"answer", words_of(answer.headline)},
+                          {"low", ShareOf{span->low}},
+                          {"high", ShareOf{span->high}}}};
     }
-    print_headline(std::cout, answer, style_);
+    teller_.headline(answer);
     const std::string legend = tell_strip(options, result);
-    Statements remarks = remarks_of(result);
+    for (const Statement& each : remarks_of(result)) teller_.below(each, Tone::kDoubt);
     if (result.hit_share) {
-      remarks.push_back({"remark-hosts", {{"share", ShareOf{*result.hit_share}}}});
+      teller_.below({"remark-hosts", {{"share", ShareOf{*result.hit_share}}}}, Tone::kDoubt);
     }
-    for (const Statement& each : remarks) {
-      print_below(std::cout, words_of(each), Tone::kDoubt, style_);
-    }
-    std::string last;
-    std::size_t lines = 0;
+    std::vector<AnswerTrials::Outcome> shown = turned;
     // Load and capacity that do the same are one line.
-    const bool both = turned.size() == 2 && turned[0].how == turned[1].how;
-    for (const AnswerTrials::Outcome& each : turned) {
-      if (both && &each != &turned.front()) continue;
-      AnswerTrials::Outcome told = each;
-      if (both) told.trial.note.id = "if-load-or-capacity";
-      print_trial(told, last, style_);
-      ++lines;
+    if (shown.size() == 2 && shown[0].how == shown[1].how) {
+      shown.pop_back();
+      shown[0].trial.note.id = "if-load-or-capacity";
     }
+    for (const AnswerTrials::Outcome& each : shown) print_trial(each);
     if (tries) {
+      std::size_t lines = shown.size();
       ProgressBar progress(progress_stream(), 0);
-      const std::vector<AnswerTrials::Outcome> others =
-          trials.others([&](const AnswerTrials::Outcome& outcome) {
-            progress.clear();
-            if (++lines <= kMostTrials || options_.look.verbose) print_trial(outcome, last, style_);
-          });
+      note(trials.others([&](const AnswerTrials::Outcome& outcome) {
+        progress.clear();
+        if (++lines <= kMostTrials || options_.look.verbose) print_trial(outcome);
+      }));
       progress.clear();
-      note(others);
       const auto worst = std::ranges::max_element(turned, {}, &AnswerTrials::Outcome::weight);
       tell_help(options, row, result, worst == turned.end() ? nullptr : &*worst);
     }
@@ -238,12 +222,10 @@ class Answers {
     const auto p99 = latency_of(result.had_outage() ? before.request_p99 : result.request_p99,
                                 during.request_p99, during.success, after.request_p99);
     if (p99) below += " · " + words_of(*p99);
-    print_dim(std::cout,
-              words_of({"below-many",
-                        {{"below", below},
-                         {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)},
-                         {"legend", legend}}}),
-              style_);
+    teller_.dim({"below-many",
+                 {{"below", below},
+                  {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)},
+                  {"legend", legend}}});
     std::cout << std::flush;
   }
 
@@ -252,13 +234,13 @@ class Answers {
     const bool turned = worst != nullptr && worst->weight > 1 && !worst->trial.with.empty();
     if (result.decided() == 0 || !result.had_outage() || (!result.mostly_down() && !turned)) return;
     constexpr std::size_t kRuns = 20;
-    const std::size_t runs = std::min(options_.runs, kRuns);
-    const auto run_of = [&](const NamedOptions& with) -> std::optional<CellResult> {
+    const auto comes_back = [&](const NamedOptions& with) -> std::optional<CellResult> {
       try {
-        const auto results = evaluator_.run(make_scenario(scenario_of(with), study_.seed()),
-                                            seeds_from(study_.seed(), runs));
-        if (results.empty()) return std::nullopt;
-        return summarize(results);
+        const CellResult tried =
+            summarize(evaluator_.run(make_scenario(scenario_of(with), study_.seed()),
+                                     seeds_from(study_.seed(), std::min(options_.runs, kRuns))));
+        const bool back = tried.runs > 0 && tried.down_runs() + tried.recovering == 0;
+        return back ? std::optional(tried) : std::nullopt;
       } catch (const std::invalid_argument&) {
         return std::nullopt;  // it contradicts another option
       }
@@ -268,20 +250,17 @@ class Answers {
       if (row.contains(help.option) || (beside && !help.of_clients)) continue;
       NamedOptions with = row;
       with[help.option] = help.value;
-      const auto helped = run_of(with);
-      if (!helped || helped->down_runs() + helped->recovering > 0 || helped->decided() == 0)
-        continue;
+      const auto helped = comes_back(with);
+      if (!helped || helped->decided() == 0) continue;
       if (beside) {
         for (const auto& [name, value] : worst->trial.with) with[name] = value;
-        const auto also = run_of(with);
-        if (!also || also->down_runs() + also->recovering > 0) continue;
+        if (!comes_back(with)) continue;
       }
-      Statement tried{beside ? "try-also" : "try",
-                      {{"what", "--" + help.option + '=' + help.value},
-                       {"down", 0.0},
-                       counted("runs", helped->decided()),
-                       {"also", turned ? "with " + what_of(worst->trial) : ""}}};
-      std::string text = words_of(tried);
+      std::string text = words_of({beside ? "try-also" : "try",
+                                   {{"what", "--" + help.option + '=' + help.value},
+                                    {"down", 0.0},
+                                    counted("runs", helped->decided()),
+                                    {"also", turned ? "with " + what_of(worst->trial) : ""}}});
       const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
       if (during(*helped) && during(result) && *during(*helped) < *during(result) - 0.005) {
         text +=
@@ -290,7 +269,7 @@ class Answers {
                       {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
       }
       text += " · " + words_of("try-more");
-      print_below(std::cout, text, Tone::kGood, style_);
+      teller_.text(text, Tone::kGood);
       return;
     }
   }
@@ -310,13 +289,12 @@ class Answers {
       if (of_outages && each.id == "rows-answers-most") continue;
       summary.push_back(words_of(each) + '.');
     }
-    if (!summary.empty())
-      print_below(std::cout, list_words(summary, " "), Tone::kPlain, style_, "");
+    if (!summary.empty()) teller_.text(list_words(summary, " "), Tone::kPlain, "");
     const bool tries =
         complete && !options_.no_trials && options_.runs > 1 && !options_.cell.is_part();
     if (tries && cells.size() <= kMostRows) tell_turned_rows(cells, names);
     if (tries && cells.size() > kMostRows) {
-      print_dim(std::cout, words_of({"rows-not-tried", {counted("most", kMostRows)}}), style_);
+      teller_.dim({"rows-not-tried", {counted("most", kMostRows)}});
     }
   }
 
@@ -344,9 +322,7 @@ class Answers {
         if (each.turn == AnswerTrials::Turn::kNone) continue;
         auto told = std::ranges::find_if(all, [&each](const Told& one) {
           return one.outcome.trial.note.id == each.trial.note.id &&
-                 one.outcome.trial.with == each.trial.with &&
-                 (one.outcome.turn == AnswerTrials::Turn::kBack) ==
-                     (each.turn == AnswerTrials::Turn::kBack);
+                 one.outcome.trial.with == each.trial.with && tone_of(one.outcome) == tone_of(each);
         });
         if (told == all.end()) told = all.insert(all.end(), Told{.outcome = each});
         std::string name = names[index];
@@ -370,9 +346,8 @@ class Answers {
                 (how == each ? row : each + ' ' + what_of(told.outcome.trial) + ": " + row);
         how = each;
       }
-      const bool good = told.outcome.turn == AnswerTrials::Turn::kBack;
-      print_below(std::cout, list + " (" + words_of(told.outcome.trial.note) + ')',
-                  good ? Tone::kGood : Tone::kDoubt, style_, "");
+      teller_.text(list + " (" + words_of(told.outcome.trial.note) + ')', tone_of(told.outcome),
+                   "");
     }
   }
 
@@ -381,7 +356,8 @@ class Answers {
   const Grid& grid_;
   Study& study_;
   const Evaluator evaluator_;
-  const Style style_;
+  const Teller teller_;
+  std::string last_how_{};  // see `print_trial`
 };
 
 }  // namespace

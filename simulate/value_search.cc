@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -8,11 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "common/cli/options.h"
 #include "common/output/answer.h"
-#include "common/output/json_lines.h"
-#include "common/output/style.h"
-#include "common/output/work_output.h"
 #include "model/base/text.h"
 #include "simulate/program.h"
 #include "simulator/simulation.h"
@@ -26,16 +20,6 @@
 
 namespace retrystorm {
 namespace {
-
-// The share of the requests that succeed, where the claims do not say it, and that is clearly not all of them.
-std::optional<double> unclaimed_success(const std::vector<Expectation>& claims,
-                                        const CellResult& result) {
-  constexpr double kAll = 0.99;
-  const bool is_claimed = std::ranges::any_of(
-      claims, [](const Expectation& each) { return each.figure.starts_with("success"); });
-  const double success = result.phases[2].success.value_or(result.success_share);
-  return is_claimed || success >= kAll ? std::nullopt : std::optional(success);
-}
 
 ValueScale scale_of(const OptionList& list, const SimulatorOptions& options) {
   const bool least = !options.least.empty();
@@ -60,10 +44,12 @@ std::string calm_for_budget(const std::string& searched, const NamedOptions& giv
 class ValueSearch {
  public:
   ValueSearch(const Invocation& invocation, const SimulatorOptions& options)
-      : options_(options), least_(!options.least.empty()), any_(options) {
-    declare_options(list_, any_);
-    given_ = given_options(invocation.app, list_);
-    scale_ = scale_of(list_, options);
+      : options_(options),
+        least_(!options.least.empty()),
+        teller_(options.look.color),
+        any_(options),
+        given_(given_options(invocation.app, any_.list)),
+        scale_(scale_of(any_.list, options)) {
     may_observe_ = !given_.contains("observe");
     calm_ = calm_for_budget(scale_.name, given_, options_of(scale_.values.back()));
     if (!calm_.empty()) given_["outage-at"] = calm_;
@@ -79,7 +65,7 @@ class ValueSearch {
     study_->end_work(limit.has_value());
     if (!limit) {
       for (const TriedValue& each : tried_) {
-        std::cerr << scale_.name << '=' << each.value << ": " << to_string(each.finding()) << '\n';
+        std::cerr << row_of(each.value) << ": " << to_string(each.finding()) << '\n';
       }
       return study_->finish();
     }
@@ -97,7 +83,7 @@ class ValueSearch {
 
  private:
   LimitQuestion question() const {
-    return {*list_.find(scale_.name), least_ ? options_.least : options_.most, least_,
+    return {*any_.list.find(scale_.name), least_ ? options_.least : options_.most, least_,
             options_.expectations};
   }
 
@@ -145,7 +131,7 @@ class ValueSearch {
       if (may_observe_ && tried.finding() == Finding::kUndecided && enough > observed) {
         given_["observe"] = format_duration(enough);
         say({"search-longer",
-             {{"value", scale_.name + '=' + value},
+             {{"value", row_of(value)},
               counted("open", result.recovering),
               counted("runs", result.runs),
               {"observe", given_["observe"]}}});
@@ -166,20 +152,14 @@ class ValueSearch {
       line["observe_s"] = to_seconds(options_of(tried.value).observe);
       study_->json().write(line);
       if (!options_.look.verbose) continue;
-      print_headline(std::cout,
-                     answer_of(claim, tried.judgements[i], scale_.name + '=' + tried.value),
-                     style_of(1, options_.look.color));
+      teller_.headline(answer_of(claim, tried.judgements[i], row_of(tried.value)));
     }
   }
 
   // The answer in a line, and what to know beside it.
-  void tell(const LimitValue& limit) {
-    const Style style = style_of(STDOUT_FILENO, options_.look.color);
-    const auto tell_one = [&style](const Statement& what) {
-      std::cout << fitted("  ", words_of(what), style);
-    };
-    print_headline(std::cout, answer_of(limit, question()), style);
-    if (!calm_.empty()) tell_one({"search-calm", {{"calm", calm_}}});
+  void tell(const LimitValue& limit) const {
+    teller_.headline(answer_of(limit, question()));
+    if (!calm_.empty()) teller_.below({"search-calm", {{"calm", calm_}}});
     if (!limit.found) {
       std::size_t needed = 0;
       for (std::size_t i = 0; i < options_.expectations.size(); ++i) {
@@ -187,23 +167,30 @@ class ValueSearch {
             needed,
             runs_to_decide(options_.expectations[i], limit.beside->judgements[i]).value_or(0));
       }
-      if (needed > 0) tell_one({"search-needs", {{"runs", std::to_string(needed)}}});
+      if (needed > 0) teller_.below({"search-needs", {{"runs", std::to_string(needed)}}});
       tell_nearest();
     } else {
-      const CellResult& found = results_[limit.found->value];
+      const CellResult& found = results_.at(limit.found->value);
       const bool slow = found.time_to_recovery && *found.time_to_recovery > Duration::zero();
-      const bool success = unclaimed_success(options_.expectations, found).has_value();
-      if (slow || success) tell_one(block_of(found));
+      if (slow || answers_less(found)) teller_.below(block_of(found));
     }
-    print_dim(std::cout,
-              words_of({"below-search",
-                        {counted("values", limit.values),
-                         counted("runs", limit.runs),
-                         {"seed", std::to_string(study_->seed())}}}),
-              style);
+    teller_.dim({"below-search",
+                 {counted("values", limit.values),
+                  counted("runs", limit.runs),
+                  {"seed", std::to_string(study_->seed())}}});
     if (options_.look.verbose && limit.beside && limit.beside->finding() == Finding::kUndecided) {
-      print_remarks(std::cout, {{limit.beside->value, results_[limit.beside->value]}});
+      const std::string& value = limit.beside->value;
+      print_remarks(std::cout, {{value, results_.at(value)}});
     }
+  }
+
+  // Do clearly fewer than all requests succeed, where the claims do not say it?
+  bool answers_less(const CellResult& result) const {
+    constexpr double kAll = 0.99;
+    return result.phases[2].success.value_or(result.success_share) < kAll &&
+           std::ranges::none_of(options_.expectations, [](const Expectation& each) {
+             return each.figure.starts_with("success");
+           });
   }
 
   // The value that comes nearest to a claim which is broken with all, a line for each such claim.
@@ -215,19 +202,15 @@ class ValueSearch {
         return each.judgements[i].finding == Finding::kBroken && each.judgements[i].value;
       };
       if (!std::ranges::all_of(tried_, broken)) continue;
-      const auto best = std::ranges::max_element(tried_, [&](const auto& a, const auto& b) {
-        const double one = *a.judgements[i].value, other = *b.judgements[i].value;
-        return more ? one < other : one > other;
+      const auto best = std::ranges::max_element(tried_, {}, [i, more](const TriedValue& each) {
+        return (more ? 1 : -1) * *each.judgements[i].value;
       });
-      const Statement nearest =
-          answer_of(claim, best->judgements[i], scale_.name + '=' + best->value).headline;
-      std::cout << fitted("  ", words_of({"search-nearest", {{"what", words_of(nearest)}}}),
-                          style_of(1));
+      const RunAnswer nearest = answer_of(claim, best->judgements[i], row_of(best->value));
+      teller_.below({"search-nearest", {{"what", words_of(nearest.headline)}}});
     }
   }
 
   void tell_trials(const TriedValue& shown) {
-    const Style style = style_of(STDOUT_FILENO, options_.look.color);
     const ScenarioOptions at = options_of(shown.value);
     const AnswerTrials trials(
         {at, given_, results_[shown.value], holding(options_.expectations, shown.judgements)},
@@ -236,17 +219,20 @@ class ValueSearch {
     for (const auto& outcomes : {trials.of_a_tenth(), trials.others()}) {
       for (const AnswerTrials::Outcome& each : outcomes) {
         if (!each.trial.with.empty() && each.trial.with.front().first == scale_.name) continue;
-        study_->json().write(trial_json(scale_.name + '=' + shown.value, each));
+        study_->json().write(trial_json(row_of(shown.value), each));
         if (each.turn == AnswerTrials::Turn::kNone || ++lines > 4) continue;
-        print_below(std::cout, trial_words(each), Tone::kDoubt, style);
+        teller_.text(trial_words(each), Tone::kDoubt);
       }
     }
   }
 
+  // "backlog=256"
+  std::string row_of(const std::string& value) const { return scale_.name + '=' + value; }
+
   const SimulatorOptions& options_;
   const bool least_;
-  ScenarioOptions any_;
-  OptionList list_{};
+  const Teller teller_;
+  const ListedScenario any_;
   NamedOptions given_{};
   ValueScale scale_{};
   bool may_observe_ = false;

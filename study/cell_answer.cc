@@ -384,6 +384,14 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
   return all;
 }
 
+void Teller::below(const Statement& what, Tone tone, const std::string& head) const {
+  text(words_of(what), tone, head);
+}
+
+void Teller::dim(const Statement& what) const {
+  print_dim(std::cout, words_of(what), style_);
+}
+
 void say(const Statement& statement, const Style& style, const std::string& head,
          std::ostream& out) {
   out << fitted(head, words_of(statement), style);

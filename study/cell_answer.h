@@ -60,6 +60,26 @@ Table compared_in(
 // Which rows come back and which do not; `names`: what each row is called.
 Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows);
 
+// What a command says on standard output.
+class Teller {
+ public:
+  explicit Teller(ColorWish wish = ColorWish::kAuto) : style_(style_of(1, wish)) {}
+  const Style& style() const { return style_; }
+
+  void headline(const RunAnswer& answer) const { print_headline(std::cout, answer, style_); }
+  void headline(Tone tone, Statement what) const { headline({tone, std::move(what)}); }
+  // A paragraph below it, behind `head`.
+  void below(const Statement& what, Tone tone = Tone::kPlain, const std::string& head = "  ") const;
+  void text(const std::string& words, Tone tone, const std::string& head = "  ") const {
+    print_below(std::cout, words, tone, style_, head);
+  }
+  // The last lines, which matter the least.
+  void dim(const Statement& what) const;
+
+ private:
+  const Style style_;
+};
+
 // Prints a statement as a paragraph, its lines below the first one's begin behind `head`.
 void say(const Statement& statement, const Style& style = style_of(1), const std::string& head = "",
          std::ostream& out = std::cout);

@@ -14,17 +14,12 @@
 #include "common/os/process.h"
 #include "common/output/json_text.h"
 #include "model/base/text.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
 
 constexpr int kLook = 200;  // ms between looks whether a blocked file is still wanted
-
-std::string joined(const std::vector<std::string>& cells, const char* between) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : between) + cells[i];
-  return line;
-}
 
 std::string csv_cell(const std::string& cell) {
   std::string text = printable(cell, "\t");
@@ -80,7 +75,7 @@ std::string cell_text(const Json& value) {
 std::string csv_row(const std::vector<std::string>& cells) {
   std::vector<std::string> texts;
   for (const std::string& cell : cells) texts.push_back(csv_cell(cell));
-  return joined(texts, ",");
+  return list_words(texts, ",");
 }
 
 std::string markdown_row(const std::vector<std::string>& cells) {
@@ -132,14 +127,8 @@ void Rows::write(const std::vector<Json>& values) {
 
 namespace {
 
-// The width on a terminal. Continuation bytes of UTF-8 take no room.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string padding(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, width_of(text)), ' ');
+  return std::string(width - std::min(width, columns_of(text)), ' ');
 }
 
 bool begins_group(const Table& table, std::size_t column) {
@@ -159,7 +148,7 @@ std::string group_line(const Table& table, std::vector<std::size_t>& widths) {
          ++end) {
       width += 2 + widths[end];
     }
-    const std::size_t needed = width_of(group);
+    const std::size_t needed = columns_of(group);
     if (needed > width) {
       widths[i] += needed - width;
       width = needed;
@@ -170,15 +159,11 @@ std::string group_line(const Table& table, std::vector<std::size_t>& widths) {
   return line;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<std::size_t> widths_of(const Table& table) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    widths.push_back(width_of(table.columns[i].title));
-    for (const auto& row : table.rows) widths[i] = std::max(widths[i], width_of(row[i]));
+    widths.push_back(columns_of(table.columns[i].title));
+    for (const auto& row : table.rows) widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   return widths;
 }
@@ -224,9 +209,9 @@ std::size_t print(std::ostream& out, Table table, const Style& style) {
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     std::string text = line([&](std::size_t i) { return table.rows[row][i]; });
     const std::string remark = row < table.remarks.size() ? table.remarks[row] : "";
-    const bool beside = whole + 3 + width_of(remark) <= style.width;
+    const bool beside = whole + 3 + columns_of(remark) <= style.width;
     if (!remark.empty() && beside) {
-      text += std::string(whole + 3 - width_of(text), ' ') + remark;
+      text += std::string(whole + 3 - columns_of(text), ' ') + remark;
     }
     const Tone tone = row < table.tones.size() ? table.tones[row] : Tone::kPlain;
     out << painted(text, tone, style) << '\n';

@@ -106,6 +106,11 @@ std::optional<Interval> within_measured(const CellResult& result,
 // Does most of its runs end otherwise than those that were asked for?
 bool turns_verdict(const AnswerTrials::Outcome& outcome);
 
+// Good only if it brings the service back.
+inline Tone tone_of(const AnswerTrials::Outcome& outcome) {
+  return outcome.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt;
+}
+
 // "--connections=keep-alive --pool-size=128", or what it is in words.
 std::string what_of(const Trial& trial);
 
