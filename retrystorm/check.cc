@@ -237,8 +237,8 @@ std::size_t print_notes(const std::vector<Found>& all, const CheckedFile& file,
     head.resize(11, ' ');
     head += line;
     head.resize(std::max<std::size_t>(head.size() + 1, 22), ' ');
-    print_below(std::cout, text, note.level == Note::Level::kNote ? Tone::kPlain : Tone::kDoubt,
-                style_of(STDOUT_FILENO, look.color), head);
+    Teller(look.color)
+        .text(text, note.level == Note::Level::kNote ? Tone::kPlain : Tone::kDoubt, head);
   }
   return whole || notes < kMostNotes ? 0 : notes - kMostNotes;
 }
@@ -260,22 +260,17 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>
     if (markdown) std::cout << '\n';
   }
   if (left_out > 0) {
-    const Statement more{"more-notes", {counted("count", left_out)}};
-    print_dim(std::cout, words_of(more), style_of(STDOUT_FILENO, look.color));
+    Teller(look.color).dim({"more-notes", {counted("count", left_out)}});
   }
 }
 
 // What is found, in one sentence, which is the reason of the exit code if `harm` is there.
-void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, const Style& style) {
+void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, const Teller& teller) {
   const auto harm = std::ranges::find_if(all, &Found::is_new_harm);
   if (harm == all.end()) {
-    if (!was_run) {
-      print_headline(std::cout,
-                     unknown ? RunAnswer{Tone::kDoubt, {"check-unknown"}}
-                             : RunAnswer{Tone::kGood, {"check-no-harm"}},
-                     style);
-    }
-    return;
+    if (was_run) return;
+    return unknown ? teller.headline(Tone::kDoubt, {"check-unknown"})
+                   : teller.headline(Tone::kGood, {"check-no-harm"});
   }
   const auto count = static_cast<double>(std::ranges::count_if(all, &Found::is_new_harm));
   const Statement reason{was_run ? "check-exit-code" : "check-harm",
@@ -283,11 +278,7 @@ void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, con
                           counted("code", kExitBroken),
                           {"line", std::to_string(harm->line())},
                           {"rule", std::string(harm->note->rule)}}};
-  if (was_run) {
-    print_below(std::cout, words_of(reason), Tone::kDoubt, style);
-  } else {
-    print_headline(std::cout, {Tone::kDoubt, reason}, style);
-  }
+  was_run ? teller.below(reason, Tone::kDoubt) : teller.headline(Tone::kDoubt, reason);
 }
 
 void write_sarif(const std::vector<Found>& all, bool of_changes) {
@@ -392,7 +383,7 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   };
   const auto print = [&] {
     if (!markdown) {
-      print_reason(all, checked.has_unknown(), !cases.empty(), style_of(1, options.look.color));
+      print_reason(all, checked.has_unknown(), !cases.empty(), Teller(options.look.color));
     }
     print_files(checked.files, all, markdown, options.look);
     if (given.empty()) {

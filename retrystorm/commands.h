@@ -10,7 +10,7 @@ struct Command {
   int (*run)(const Command& command, int argc, const char* const* argv);
 };
 
-// Each is defined in the file of its name.
+// Each is defined in the file of its name; import and export are in policy_files.cc.
 extern const Command kCheck;
 extern const Command kCompare;
 extern const Command kExport;

@@ -167,36 +167,25 @@ std::optional<double> TimeHistogram::quantile(double q) const {
 }
 
 TimeHistogram read_histogram(std::string_view text, const std::string& name) {
-  constexpr std::string_view kBucket = "_bucket", kSum = "_sum", kCount = "_count";
+  constexpr std::size_t kMost = 1'000, kMostNames = 50'000;
   std::map<std::string, TimeHistogram, std::less<>> all;
-  std::string_view last;  // most lines are of the histogram of the line before
-  TimeHistogram* current = nullptr;
-  const auto histogram = [&](const Sample& sample, std::string_view end) {
-    const std::string_view base = sample.name.substr(0, sample.name.size() - end.size());
-    if (current == nullptr || base != last) {
-      constexpr std::size_t kMost = 1'000;
-      if (all.size() == kMost) throw BadFile("more than 1000 histograms: too large to be read");
-      current = &all[std::string(base)];
-      last = base;
-    }
-    return current;
-  };
   std::map<std::string, std::pair<double, double>, std::less<>> totals;  // sum and count
-  constexpr std::size_t kMostNames = 50'000;
   each_line(text, [&](std::string_view line, std::size_t) {
     line = trimmed(line);
     if (line.empty() || line.front() == '#') return;
     const auto sample = sample_of(line);
     if (!sample) return;
-    if (sample->name.ends_with(kBucket) && sample->bound.value_or(0) > 0) {
-      histogram(*sample, kBucket)->at_most[*sample->bound] += sample->value;
-    } else if (sample->name.ends_with(kSum)) {
-      totals[std::string(sample->name.substr(0, sample->name.size() - kSum.size()))].first +=
-          sample->value;
-    } else if (sample->name.ends_with(kCount)) {
-      totals[std::string(sample->name.substr(0, sample->name.size() - kCount.size()))].second +=
-          sample->value;
+    const std::size_t base_end = std::min(sample->name.rfind('_'), sample->name.size());
+    const std::string base(sample->name.substr(0, base_end));
+    const std::string_view end = sample->name.substr(base_end);
+    if (end == "_bucket" && sample->bound.value_or(0) > 0) {
+      all[base].at_most[*sample->bound] += sample->value;
+    } else if (end == "_sum") {
+      totals[base].first += sample->value;
+    } else if (end == "_count") {
+      totals[base].second += sample->value;
     }
+    if (all.size() > kMost) throw BadFile("more than 1000 histograms: too large to be read");
     if (totals.size() > kMostNames) throw BadFile("more than 50000 names: too large to be read");
   });
   std::vector<std::string_view> names;

@@ -2,13 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 
 #include "common/exit_code.h"
+#include "common/output/output_queue.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "words/words.h"
@@ -20,8 +23,8 @@ namespace {
 std::string choice(const std::vector<Policy>& policies) {
   constexpr std::size_t kMost = 20;
   std::string list;
-  for (std::size_t i = 0; i < std::min(policies.size(), kMost); ++i) {
-    list += "\n  " + summary(policies[i]);
+  for (const Policy& each : std::span(policies).first(std::min(policies.size(), kMost))) {
+    list += "\n  " + summary(each);
   }
   if (policies.size() > kMost) {
     list += "\n  and " + std::to_string(policies.size() - kMost) + " more";
@@ -45,15 +48,12 @@ bool sends_over_one_connection(const PolicyFile& file) {
 }
 
 std::string summary(const Policy& policy) {
-  std::string text = "line " + std::to_string(policy.line) + ": ";
-  if (policy.refused) {
-    text += "refused by its program";
-  } else if (!policy.has_retries) {
-    text += "limits only";
-  } else {
-    text += retries_title(scenario_of(options_of(policy)).workload.retry);
-  }
-  text += ": " + printable(policy.names.front());
+  std::string text =
+      "line " + std::to_string(policy.line) + ": " +
+      (policy.refused        ? "refused by its program"
+       : !policy.has_retries ? "limits only"
+                             : retries_title(scenario_of(options_of(policy)).workload.retry)) +
+      ": " + printable(policy.names.front());
   if (policy.names.size() > 1) {
     text += " and " + std::to_string(policy.names.size() - 1) + " more";
   }
@@ -68,26 +68,23 @@ const Policy& chosen_policy(const PolicyFile& file, const std::string& path,
                                 " different policies: choose one with --policy=NAME or its line" +
                                 choice(file.policies));
   }
-  for (const Policy& each : file.policies) {
-    if (std::to_string(each.line) == wanted) return each;
-    for (const std::string& name : each.names) {
-      if (name == wanted) return each;
-    }
-  }
+  const auto found = std::ranges::find_if(file.policies, [&wanted](const Policy& each) {
+    return std::to_string(each.line) == wanted ||
+           std::ranges::find(each.names, wanted) != each.names.end();
+  });
+  if (found != file.policies.end()) return *found;
   throw std::invalid_argument("--policy: " + path + " has no policy for " +
                               in_quotes(printable(wanted)) + choice(file.policies));
 }
 
 std::string in_address(std::string_view text, std::string_view kept) {
-  static constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  static constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string address;
   for (const char c : text) {
-    if (kPlain.find(c) != kPlain.npos || kept.find(c) != kept.npos) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x80 && std::isalnum(byte) != 0) || kept.find(c) != kept.npos) {
       address += c;
     } else {
-      const auto byte = static_cast<unsigned char>(c);
+      constexpr std::string_view kDigits = "0123456789ABCDEF";
       address += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
     }
   }
@@ -159,5 +156,112 @@ std::vector<ListedStrategy> policies_in(const std::string& folder, bool several)
 } catch (const UnreadableFile& error) {
   throw UnreadableFile(std::string("--strategies-from: ") + error.what());
 }
+
+namespace {
+
+// --- What do the retry settings of another program do, as options of this one? ------------------------------------
+
+struct ImportOptions {
+  std::string file;
+  std::string policy;
+  std::string link;
+  ReadAs as = ReadAs::kByContent;
+};
+
+void declare_import(CLI::App& app, ImportOptions& options) {
+  app.add_option("FILE", options.file, "the file with the policy")->required()->type_name("");
+  auto* run = option_group(app, "Run");
+  add_text(*run, "--policy", options.policy,
+           "which policy of the file: the name of something that it is for, or its line")
+      ->group("Study");
+  add_text(
+      *run, "--link", options.link,
+      "print a link that opens this page of the explorer (a file or an address) at the policy: "
+      "explorer.html")
+      ->group("Study");
+  add_read_as(app, options.as);
+}
+
+int import_file(const Invocation&, const ImportOptions& options) {
+  const PolicyFile file = read_policy_file(options.file, options.as);
+  const std::string path = printable(options.file);
+  if (file.policies.empty()) {
+    throw UnreadableFile(path + ": line " + std::to_string(file.notes.front().line) + ": " +
+                         file.notes.front().text);
+  }
+  const Policy& policy = chosen_policy(file, path, options.policy);
+  if (policy.refused) {
+    for (const auto* notes : {&policy.notes, &file.notes}) {
+      for (const Note& each : *notes) {
+        if (each.rule != kRefusedRule || each.level != Note::Level::kError) continue;
+        throw UnreadableFile(path + ": line " + std::to_string(each.line) + ": " + each.text);
+      }
+    }
+  }
+  if (policy.settings.empty() && policy.of_hosts.empty()) {
+    std::string why;
+    for (const Note& each : policy.notes) why += "; " + each.text;
+    throw UnreadableFile(path + ": there is nothing about retries in it that is modelled" + why);
+  }
+  if (options.link.empty()) {
+    std::cout << settings_text(file, policy, options.file);
+    if (sends_over_one_connection(file)) {
+      std::cout << "# gRPC sends all requests of a process over one connection\n"
+                   "connections = multiplexed\n";
+    }
+  } else {
+    std::cout << explorer_link(options.link, options_of(policy)) << '\n';
+  }
+  return flush_standard_output() ? kExitHolds : kExitFault;
+}
+
+// --- What would this policy be in another program's file? ---------------------------------------------------------
+
+struct ExportOptions {
+  WorkloadOptions workload;
+  HostSettings hosts;
+  std::optional<ExportFormat> format;
+};
+
+void declare_export(CLI::App& app, ExportOptions& options) {
+  add_workload_options(app, options.workload);
+  OptionList of_hosts;
+  declare_options(of_hosts, options.hosts);
+  add_options(app, of_hosts);
+  add_value(
+      *option_group(app, "Run"), "--as", "NAME", "",
+      [&options](const std::string& word) { options.format = parse_export_format(word); },
+      "the format: grpc, envoy, istio, envoy-gateway, resilience4j, aws or dotnet")
+      ->group("Study")
+      ->required();
+}
+
+int export_settings(const Invocation&, const ExportOptions& options) {
+  check(options.workload.retry);
+  refuse(unused_of_part(options.hosts));
+  print_exported(export_policy(options.workload, *options.format, {}, options.hosts));
+  return flush_standard_output() ? kExitHolds : kExitFault;
+}
+
+}  // namespace
+
+const Command kImport{
+    "import",
+    "Prints the retry policy in another program's file as a file for --config: each option with the\n"
+    "line that it comes from, what is not in the file, and what is not modelled. Reads gRPC service\n"
+    "configs, Envoy, Istio, resilience4j, AWS, .NET, Gateway API, Linkerd, NGINX and HAProxy,\n"
+    "recognised by their content.",
+    "retrystorm import service_config.json --policy=helloworld.Greeter >policy.ini",
+    run_command<ImportOptions, declare_import, import_file>};
+
+const Command kExport{
+    "export",
+    "Prints a retry policy, of a strategy or of given options, as a file of another program: a gRPC\n"
+    "service config, Envoy, Istio, Envoy Gateway, resilience4j, AWS config or .NET settings. What the\n"
+    "format cannot say is named: in comments, or on standard error where it has none. The others are\n"
+    "read only, for they could say next to nothing of a policy: in Gateway API's routes, Linkerd, NGINX\n"
+    "and HAProxy the waits are fixed or up to the implementation. Of these only Linkerd has a budget.",
+    "retrystorm export --as=istio --strategy=envoy --max-retries=2",
+    run_command<ExportOptions, declare_export, export_settings>};
 
 }  // namespace retrystorm

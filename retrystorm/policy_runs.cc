@@ -34,8 +34,7 @@ struct Hits {
   std::size_t all() const { return down + open; }
 };
 
-// Runs of what is no cell of a study have so many seeds.
-constexpr std::size_t kBesideRuns = 20;
+constexpr std::size_t kBesideRuns = 20;  // of what is no cell of the study
 
 // The scenario of a policy in a disturbance. `given`: options that hold for all.
 ScenarioOptions scenario_with(const PolicyToRun& policy, const StudyDisturbance& disturbance,
@@ -136,14 +135,13 @@ std::vector<std::string> figures_of(const Cell& cell, const CellResult& result) 
 // The options that every policy sets.
 std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
   std::vector<std::string> names = kSetByDisturbances;
+  const auto add = [&](const std::string& name, const auto& sets) {
+    if (std::ranges::all_of(cases, sets, &PolicyCase::policy)) names.push_back(name);
+  };
   for (const auto& [name, value] : cases.front().policy.settings) {
-    const bool all = std::ranges::all_of(
-        cases, [&name = name](const auto& each) { return each.policy.settings.contains(name); });
-    if (all) names.push_back(name);
+    add(name, [&name = name](const PolicyToRun& each) { return each.settings.contains(name); });
   }
-  const bool all =
-      std::ranges::all_of(cases, [](const PolicyCase& each) { return each.policy.multiplexed; });
-  if (all) names.emplace_back("connections");
+  add("connections", &PolicyToRun::multiplexed);
   return names;
 }
 
@@ -250,7 +248,7 @@ class PolicyRuns {
         set_by_all_(set_by_all(asked.cases)),
         of_changes_(std::ranges::any_of(
             asked.cases, [](const PolicyCase& each) { return each.before.has_value(); })),
-        style_(style_of(STDOUT_FILENO, options.look.color)) {
+        teller_(options.look.color) {
     make_cells();
     for (const Expectation& each : options.expectations) {
       plans_.push_back(plan_for(each, options.runs));
@@ -326,22 +324,21 @@ class PolicyRuns {
     }
   }
 
-  const Runs* runs_before(const Study::Runs& runs, const Cell& cell) const {
-    return cell.before ? &runs[*cell.before] : nullptr;
+  Hits hits_in(const Study::Runs& runs, const Cell& cell) const {
+    return hits_of(runs[cell.now], cell.before ? &runs[*cell.before] : nullptr);
   }
 
   // Judges the runs of a cell against the claims, each by its plan.
   std::vector<Accepted> judged(const Study::Runs& runs, const Cell& cell) const {
     const Runs& now = runs[cell.now];
     const bool all = now.size() == options_.runs;
-    const Hits hits = hits_of(now, runs_before(runs, cell));
+    const Hits hits = hits_in(runs, cell);
     std::vector<Accepted> result(plans_.size());
-    std::vector<Judgement> after_all;
     std::vector<Expectation> claims = options_.expectations;
     for (Expectation& each : claims) {  // errors last for the whole run
       if (!cell.outage() && each.figure == "success_during") each.figure = "success_share";
     }
-    if (all) after_all = judge_once(now, claims);
+    const auto after_all = all ? judge_once(now, claims) : std::vector<Judgement>();
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (plans_[i]) {
         result[i] = judge(*plans_[i], now.size(), hits.down, hits.open);
@@ -403,7 +400,7 @@ class PolicyRuns {
   void take(Cell& cell) {
     const Runs& now = runs_[cell.now];
     if (now.empty()) return;
-    const Hits hits = hits_of(now, runs_before(runs_, cell));
+    const Hits hits = hits_in(runs_, cell);
     cell.hits = hits_of(now);
     cell.result = summarize(now);
     if (cell.before) cell.old = summarize(runs_[*cell.before]);
@@ -424,10 +421,10 @@ class PolicyRuns {
     rows_.push_back(std::move(row));
     study_->write_row(cell.now, cell.result);
     std::vector<Judgement> judgements;
-    for (Accepted& each : judged(runs_, cell)) {
-      each.judgement.stopped =
+    for (const Accepted& each : judged(runs_, cell)) {
+      judgements.push_back(each.judgement);
+      judgements.back().stopped =
           each.judgement.finding == Finding::kUndecided && is_over(runs_, cell);
-      judgements.push_back(std::move(each.judgement));
     }
     study_->judge(cell.now, std::move(judgements));
   }
@@ -481,10 +478,8 @@ class PolicyRuns {
         return each.turn == AnswerTrials::Turn::kNone;
       });
     }
-    print_headline(std::cout,
-                   answer_of(cells, worst, asked_.cases.size() > 1 ? policy.policy.name : "",
-                             std::ranges::any_of(answered.turned, turns_verdict)),
-                   style_);
+    teller_.headline(answer_of(cells, worst, asked_.cases.size() > 1 ? policy.policy.name : "",
+                               std::ranges::any_of(answered.turned, turns_verdict)));
   }
 
   void tell_what_turns(const Answered& answered) const {
@@ -496,9 +491,7 @@ class PolicyRuns {
     const auto tell = [&](const AnswerTrials::Outcome& each) {
       constexpr std::size_t kMost = 4;
       if (++lines > kMost && !options_.look.verbose) return;
-      print_below(std::cout, trial_words(each),
-                  each.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt, style_,
-                  "  " + label);
+      teller_.text(trial_words(each), tone_of(each), "  " + label);
     };
     for (const AnswerTrials::Outcome& each : answered.turned) tell(each);
     answered.trials.others(tell);
@@ -509,7 +502,7 @@ class PolicyRuns {
   const PolicyStudy& asked_;
   const std::vector<std::string> set_by_all_;
   const bool of_changes_;
-  const Style style_;
+  const Teller teller_;
   std::vector<std::optional<Acceptance>> plans_{};  // of each expectation
   std::vector<StudyCell> study_cells_{};
   std::vector<Cell> cells_{};

@@ -136,18 +136,6 @@ std::string held_below_load(const ScenarioOptions& scenario, const CellResult& c
   return print_number(to_digits(most, 2)) + "/s of " + print_number(to_digits(wanted, 2)) + "/s";
 }
 
-std::string recovery_text(const CellResult& cell) {
-  const std::string text = back_words(cell);
-  if (!cell.time_to_recovery || cell.recovery_p90 == cell.time_to_recovery) return text;
-  return text + " (90 %: " + back_words(cell, 0.9) + ')';
-}
-
-std::string down_share_text(const CellResult& cell) {
-  const auto down = cell.down();
-  return cell.unsettled().empty() && down ? share_words(down->value)
-                                          : std::string(cell.unsettled());
-}
-
 // Few people know how long the accept queue of their server is. This one is that of Go, the longest.
 constexpr std::size_t kLongBacklog = 4096;
 
@@ -285,17 +273,25 @@ class Remedies {
     const auto beside =
         study_->evaluator().run(make_scenario(scenario, study_->seed()),
                                 seeds_from(study_->seed(), std::min(options_.runs, kRunsBeside)));
-    return !beside.empty() && summarize(beside).mostly_not_back();
+    return summarize(beside).mostly_not_back();
   }
 
   // With --verbose how many runs are down, and the attempts, too.
   Table table() const {
-    std::vector<ComparedIn::Figure> figures{{"back after", 0, recovery_text}};
-    if (options_.look.verbose || !options_.table.markdown.empty()) {
-      figures.push_back({"down", 0, down_share_text});
-      figures.push_back(
-          {"attempts", 0, [](const CellResult& cell) { return number_words(cell.amplification); }});
-    }
+    std::vector<ComparedIn::Figure> figures{
+        {"back after", 0,
+         [](const CellResult& cell) {
+           const bool alike = !cell.time_to_recovery || cell.recovery_p90 == cell.time_to_recovery;
+           return back_words(cell) + (alike ? "" : " (90 %: " + back_words(cell, 0.9) + ')');
+         }},
+        {"down", 0,
+         [](const CellResult& cell) {
+           const auto down = cell.down();
+           return cell.unsettled().empty() && down ? share_words(down->value)
+                                                   : std::string(cell.unsettled());
+         }},
+        {"attempts", 0, [](const CellResult& cell) { return number_words(cell.amplification); }}};
+    if (!options_.look.verbose && options_.table.markdown.empty()) figures.resize(1);
     std::vector<ComparedIn> cases;
     for (const Case& each : cases_) cases.push_back({each.title, figures});
     std::vector<std::string> titles;
@@ -314,25 +310,23 @@ class Remedies {
   }
 
   void tell() const {
-    const Style style = style_of(1, options_.look.color);
     std::vector<std::string> for_all;
     for (const Tried& each : remedies_) {
       const bool all = each.back == each.tried && each.tried == cases_.size();
       if (all && !each.actions.empty()) for_all.push_back(each.title);
     }
-    Statements all = unharmed_;
-    if (all.empty()) {
-      all.push_back({for_all.empty() ? "remedies-none" : "remedies-for-all",
-                     {{"remedies", list_words(for_all)}}});
+    for (const Statement& each : unharmed_) say(each);
+    if (unharmed_.empty()) {
+      say({for_all.empty() ? "remedies-none" : "remedies-for-all",
+           {{"remedies", list_words(for_all)}}});
     }
     for (const auto& [one, titles] : lost_) {
-      all.push_back({"remedies-long-backlog",
-                     {{"case", cases_[one].title},
-                      {"backlog", std::to_string(kLongBacklog)},
-                      {"remedies", list_words(titles)}}});
+      say({"remedies-long-backlog",
+           {{"case", cases_[one].title},
+            {"backlog", std::to_string(kLongBacklog)},
+            {"remedies", list_words(titles)}}});
     }
-    all.insert(all.end(), left_out_.begin(), left_out_.end());
-    for (const Statement& each : all) say(each, style);
+    for (const Statement& each : left_out_) say(each);
   }
 
   // The data that scripts/lib/remedies.gp draws.

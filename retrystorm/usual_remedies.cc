@@ -10,10 +10,15 @@
 namespace retrystorm {
 namespace {
 
-// A number of a remedy, in one case.
+// The least number of a remedy that suits all cases. Infinite if it cannot be computed.
 struct Bound {
-  double value = kUnlimited;  // infinite if it cannot be computed
-  double has = kUnlimited;    // the one that the service has already
+  double value = kUnlimited;
+  double has = kUnlimited;  // the least that a service has already
+
+  void see(double its_value, double its_own) {
+    value = std::min(value, its_value);
+    has = std::min(has, its_own);
+  }
 };
 
 struct Bounds {
@@ -38,59 +43,44 @@ double whole(double count) {
   return std::ceil(rounded_up(count));
 }
 
-// The rules. With a number that is half of the timeout or less, a request that is let in can still be answered in time.
-Bounds bounds_of(const ScenarioOptions& scenario) {
+// Takes a case by the rules. With a number that is half of the timeout or less, a request that is let in can still be
+// answered in time.
+void see(const ScenarioOptions& scenario, Bounds& bounds) {
   const ServiceOptions service = service_of(scenario);
   const double capacity = capacity_of(service);
-  Bounds bounds;
-  bounds.rate.has = service.rate_limit.rate > 0 ? service.rate_limit.rate : kUnlimited;
-  bounds.shed_above.has = or_unlimited(service.shed_above, 0);
-  bounds.places.has = or_unlimited(service.workers.queue_length, WorkerSettings::kUnbounded);
-  if (service.workers.drop.kind == QueueDrop::Kind::kAge) {
-    bounds.age.has = to_seconds(service.workers.drop.time);
-  }
-
   // How much of the load comes to one of several services is not computed.
   ScenarioOptions unscaled = scenario;
   unscaled.scale = 1;
   const double load = scenario.graph.on() ? kUnlimited : look_ahead(unscaled).wanted;
+  double rate = kUnlimited, shed_above = kUnlimited, places = kUnlimited, age = kUnlimited;
   if (load < capacity && capacity != kUnlimited) {
-    const double rate = load + (capacity - load) / 5;
-    bounds.rate.value = rounded_up(rate) < capacity ? rounded_up(rate) : rate;
+    const double above = load + (capacity - load) / 5;
+    rate = rounded_up(above) < capacity ? rounded_up(above) : above;
   }
-  if (!scenario.workload.has_timeout()) return bounds;
-  const Duration half = scale(scenario.workload.timeout, 0.5);
-  bounds.age.value = to_seconds(half);
-  if (service.capacity == Capacity::kCurve) {
-    const double late = late_from(service, half);
-    bounds.shed_above.value = whole(late);
-    bounds.places.value = whole(late / 2);
-  } else if (capacity != kUnlimited) {
-    const double answered = capacity * to_seconds(half);
-    bounds.shed_above.value =
-        whole(std::max(answered, static_cast<double>(service.workers.workers)));
-    bounds.places.value = whole(answered / 2);
+  if (scenario.workload.has_timeout()) {
+    const Duration half = scale(scenario.workload.timeout, 0.5);
+    age = to_seconds(half);
+    if (service.capacity == Capacity::kCurve) {
+      shed_above = whole(late_from(service, half));
+      places = whole(late_from(service, half) / 2);
+    } else if (capacity != kUnlimited) {
+      const double answered = capacity * age;
+      shed_above = whole(std::max(answered, static_cast<double>(service.workers.workers)));
+      places = whole(answered / 2);
+    }
   }
-  return bounds;
-}
-
-// The least of all cases, and the least bound that any of them has.
-Bound least(const std::vector<Bounds>& cases, Bound Bounds::*which) {
-  Bound result;
-  for (const Bounds& each : cases) {
-    result.value = std::min(result.value, (each.*which).value);
-    result.has = std::min(result.has, (each.*which).has);
-  }
-  return result;
+  bounds.rate.see(rate, service.rate_limit.rate > 0 ? service.rate_limit.rate : kUnlimited);
+  bounds.shed_above.see(shed_above, or_unlimited(service.shed_above, 0));
+  bounds.places.see(places, or_unlimited(service.workers.queue_length, WorkerSettings::kUnbounded));
+  const QueueDrop& drop = service.workers.drop;
+  bounds.age.see(age, drop.kind == QueueDrop::Kind::kAge ? to_seconds(drop.time) : kUnlimited);
 }
 
 }  // namespace
 
 std::vector<UsualRemedy> usual_remedies(const std::vector<ScenarioOptions>& cases) {
-  std::vector<Bounds> bounds;
-  bounds.reserve(cases.size());
-  for (const ScenarioOptions& each : cases) bounds.push_back(bounds_of(each));
-
+  Bounds bounds;
+  for (const ScenarioOptions& each : cases) see(each, bounds);
   std::vector<UsualRemedy> all{{"nothing", ""},
                                {"a tenth of the load for 60 s", "60s load 0.1; 120s load 1"},
                                {"hardly any load and then steps",
@@ -98,10 +88,9 @@ std::vector<UsualRemedy> usual_remedies(const std::vector<ScenarioOptions>& case
                                {"twice the capacity", "60s capacity 2"},
                                {"ten times the capacity", "60s capacity 10"}};
   // `%` stands for the number.
-  const auto add = [&](Bound Bounds::*which, const std::string& unknown, const std::string& title,
+  const auto add = [&](const Bound& bound, const std::string& unknown, const std::string& title,
                        const std::string& actions, const std::string& unit = "",
                        const std::string& typed_unit = "") {
-    const Bound bound = least(bounds, which);
     const auto with = [](std::string text, const std::string& number) {
       return text.replace(text.find('%'), 1, number);
     };
@@ -119,15 +108,15 @@ std::vector<UsualRemedy> usual_remedies(const std::vector<ScenarioOptions>& case
   };
   const std::string no_answers =
       "what is answered within half of the timeout is not known (--timeout, --service-time)";
-  add(&Bounds::rate, "the load is not known to be below the capacity", "rate limit of %",
+  add(bounds.rate, "the load is not known to be below the capacity", "rate limit of %",
       "60s set rate-limit=%", "/s");
-  add(&Bounds::shed_above, no_answers, "shed above %", "60s set shed-above=%");
+  add(bounds.shed_above, no_answers, "shed above %", "60s set shed-above=%");
   all.push_back({"restart", "60s restart"});
-  add(&Bounds::shed_above, no_answers, "restart and shed above %",
+  add(bounds.shed_above, no_answers, "restart and shed above %",
       "60s restart; 60s set shed-above=%");
-  add(&Bounds::places, no_answers, "a queue of % places", "60s set queue-length=%");
-  add(&Bounds::age, "there is no timeout", "drop what has waited %", "60s set queue-drop=age:%",
-      " s", "s");
+  add(bounds.places, no_answers, "a queue of % places", "60s set queue-length=%");
+  add(bounds.age, "there is no timeout", "drop what has waited %", "60s set queue-drop=age:%", " s",
+      "s");
   all.push_back({"newest first (LIFO)", "60s set queue-order=lifo"});
   return all;
 }

@@ -66,16 +66,6 @@ std::vector<Candidate> candidates_for(const ScenarioOptions& options) {
   return all;
 }
 
-// "strategy=fixed, timeout=2s"
-std::string row_name(const Grid& grid, std::size_t cell) {
-  const std::vector<std::string> values = grid.values(cell);
-  std::string name;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    name += (i > 0 ? ", " : "") + grid.axes()[i].name + '=' + values[i];
-  }
-  return name;
-}
-
 class Answers {
  public:
   Answers(const SimulatorOptions& options, const NamedOptions& given, const Grid& grid,
@@ -279,7 +269,8 @@ class Answers {
     std::vector<std::string> names;
     const bool one_axis = grid_.axes().size() == 1;
     for (const auto& [cell, answered] : cells) {
-      names.push_back(one_axis ? grid_.values(cell).front() : row_name(grid_, cell));
+      names.push_back(one_axis ? grid_.values(cell).front()
+                               : row_text(grid_.names(), grid_.values(cell)));
     }
     // Nobody chooses his outage, so none of them is the best.
     const bool of_outages = std::ranges::any_of(
@@ -318,7 +309,7 @@ class Answers {
       outcomes.insert(outcomes.end(), others.begin(), others.end());
       progress.see_trial();
       for (const AnswerTrials::Outcome& each : outcomes) {
-        study_.json().write(trial_json(row_name(grid_, cell), each));
+        study_.json().write(trial_json(row_text(grid_.names(), grid_.values(cell)), each));
         if (each.turn == AnswerTrials::Turn::kNone) continue;
         auto told = std::ranges::find_if(all, [&each](const Told& one) {
           return one.outcome.trial.note.id == each.trial.note.id &&

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -10,27 +11,25 @@
 namespace retrystorm {
 namespace {
 
-// The options whose values differ from those of `usual`, which are set to the same: what others follow from, such as a
-// strategy, comes before them.
+// Adds the options whose values differ from those of `usual`, which are set to the same: what others follow from, such as
+// a strategy, comes before them.
 template <typename Settings, typename Declare>
-std::vector<std::string> different(Settings settings, Settings usual, const Declare& declare,
-                                   const std::string& dashes) {
+void add_different(std::vector<std::string>& words, Settings settings, Settings usual,
+                   const Declare& declare, const std::string& dashes = "--") {
   OptionList list, usual_list;
   declare(list, settings);
   declare(usual_list, usual);
-  std::vector<std::string> words;
   for (std::size_t i = 0; i < list.all().size(); ++i) {
     const std::string value = list.all()[i].get();
     if (value == usual_list.all()[i].get()) continue;
     words.push_back(dashes + list.all()[i].name + '=' + value);
     usual_list.all()[i].set(value);
   }
-  return words;
 }
 
-void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-}
+constexpr auto kOfReal = [](OptionList& list, auto& settings) {
+  declare_options(list, settings, Engine::kReal);
+};
 
 std::string print_call(const PlannedCall& call, const std::string& name) {
   std::string text = name + "=@" + name + '@';
@@ -44,8 +43,10 @@ std::string print_call(const PlannedCall& call, const std::string& name) {
 std::string print_calls_to(const std::string& name, const GraphEdge& edge) {
   GraphEdge usual;
   usual.caller.arrivals = Arrivals::kOpen;
+  std::vector<std::string> words;
+  add_different(words, edge, usual, declare_edge_options, "");
   std::string text;
-  for (const std::string& each : different(edge, usual, declare_edge_options, "")) {
+  for (const std::string& each : words) {
     if (each.find_first_of(" ;") != each.npos) {
       throw std::invalid_argument("the calls of " + name + ": " + each +
                                   " cannot be told to a real program");
@@ -60,19 +61,13 @@ std::vector<std::string> server_arguments(const Topology& topology, std::size_t 
   ServiceOptions service = node.service;
   if (service.max_connections == kSimulatedConnections) service.max_connections = 0;
   std::vector<std::string> words{"--name=" + node.name};
-  append(words, different(
-                    service, ServiceOptions(),
-                    [](OptionList& list, ServiceOptions& each) {
-                      declare_options(list, each, Engine::kReal);
-                    },
-                    "--"));
-  for (const GraphEdge& each : topology.edges) {
-    if (each.to != number || each.deadline == DeadlinePropagation::kNone) continue;
-    words.emplace_back("--keep-deadlines=yes");
-    break;
-  }
+  add_different(words, service, ServiceOptions(), kOfReal);
+  const bool keeps_deadlines = std::ranges::any_of(topology.edges, [number](const GraphEdge& each) {
+    return each.to == number && each.deadline != DeadlinePropagation::kNone;
+  });
+  if (keeps_deadlines) words.emplace_back("--keep-deadlines=yes");
   if (node.calls.empty()) return words;
-  append(words, different(node, GraphNode(), declare_calling_options, "--"));
+  add_different(words, node, GraphNode(), declare_calling_options);
   std::string calls;
   for (const auto& group : node.calls) {
     if (!calls.empty()) calls += ", ";
@@ -117,21 +112,14 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
                                           std::size_t number, const std::string& outage_of) {
   GraphEdge edge = topology.edges[number];
   if (edge.caller.seed) *edge.caller.seed += number;
-  std::vector<std::string> words = different(
-      edge.caller, WorkloadOptions(),
-      [](OptionList& list, WorkloadOptions& each) { declare_options(list, each); }, "--");
-  append(words,
-         different(
-             edge, GraphEdge{.caller = edge.caller},
-             [](OptionList& list, GraphEdge& each) { declare_deadline(list, each.deadline, ""); },
-             "--"));
+  std::vector<std::string> words;
+  add_different(words, edge.caller, WorkloadOptions(),
+                [](OptionList& list, WorkloadOptions& each) { declare_options(list, each); });
+  add_different(
+      words, edge, GraphEdge{.caller = edge.caller},
+      [](OptionList& list, GraphEdge& each) { declare_deadline(list, each.deadline, ""); });
   const TimelineOptions timeline = timeline_of(options, number, outage_of);
-  append(words, different(
-                    timeline, TimelineOptions(),
-                    [](OptionList& list, TimelineOptions& each) {
-                      declare_options(list, each, Engine::kReal);
-                    },
-                    "--"));
+  add_different(words, timeline, TimelineOptions(), kOfReal);
   if (timeline.outage.kind == Disturbance::Kind::kCommand) {
     words.emplace_back("--outage-begin=true");
   }
@@ -144,11 +132,10 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
 
 Json processes_json(const SimulatorOptions& options) {
   const Topology topology = topology_of(options);
-  for (const GraphNode& each : topology.nodes) {
-    if (each.hosts.many()) {
-      throw std::invalid_argument(
-          "--replicas: with --chain or --topology the real programs have one host for each service");
-    }
+  if (std::ranges::any_of(topology.nodes,
+                          [](const GraphNode& each) { return each.hosts.many(); })) {
+    throw std::invalid_argument(
+        "--replicas: with --chain or --topology the real programs have one host for each service");
   }
   if (options.scale != 1) {
     throw std::invalid_argument("--scale: real programs have as many clients as there are");

@@ -8,6 +8,7 @@
 #include "common/output/json_lines.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
+#include "study/rows.h"
 
 namespace retrystorm {
 namespace {
@@ -296,16 +297,12 @@ std::vector<Expectation> holding(const std::vector<Expectation>& claims,
   return all;
 }
 
-void write_finding(std::ostream& out, JsonLines& json,
-                   const std::vector<std::pair<std::string, std::string>>& labels,
-                   const Expectation& expectation, const Judgement& judgement) {
+void write_finding(std::ostream& out, JsonLines& json, const std::vector<std::string>& names,
+                   const std::vector<std::string>& values, const Expectation& expectation,
+                   const Judgement& judgement) {
   Json line = judgement_json(expectation, judgement);
-  std::string row;
-  for (const auto& [name, value] : labels) {
-    row += (row.empty() ? "" : ", ") + with_dashes(name) + '=' + value;
-    line[name] = value;
-  }
-  print_headline(out, answer_of(expectation, judgement, row), style_of(1));
+  for (std::size_t i = 0; i < names.size(); ++i) line[names[i]] = values[i];
+  print_headline(out, answer_of(expectation, judgement, row_text(names, values)), style_of(1));
   json.write(line);
 }
 

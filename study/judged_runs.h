@@ -107,10 +107,9 @@ std::vector<Judgement> judge_once(const std::vector<RunResult>& runs,
 std::vector<Expectation> holding(const std::vector<Expectation>& claims,
                                  const std::vector<Judgement>& judgements);
 
-// Prints a finding and writes it as a line of JSON, with the cell's `labels`: names with underscores,
-// and values.
-void write_finding(std::ostream& out, JsonLines& json,
-                   const std::vector<std::pair<std::string, std::string>>& labels,
-                   const Expectation& expectation, const Judgement& judgement);
+// Prints a finding and writes it as a line of JSON, with the cell's labels: names with underscores, and values.
+void write_finding(std::ostream& out, JsonLines& json, const std::vector<std::string>& names,
+                   const std::vector<std::string>& values, const Expectation& expectation,
+                   const Judgement& judgement);
 
 }  // namespace retrystorm

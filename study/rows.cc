@@ -72,6 +72,15 @@ std::string cell_text(const Json& value) {
                              : value.dump();
 }
 
+std::string row_text(const std::vector<std::string>& names,
+                     const std::vector<std::string>& values) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    labels.push_back(with_dashes(names[i]) + '=' + values[i]);
+  }
+  return list_words(labels);
+}
+
 std::string csv_row(const std::vector<std::string>& cells) {
   std::vector<std::string> texts;
   for (const std::string& cell : cells) texts.push_back(csv_cell(cell));

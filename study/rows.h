@@ -46,6 +46,9 @@ struct OpenTableFiles {
 // A value as text: null is empty, and an object is as in `pairs_text`.
 std::string cell_text(const Json& value);
 
+// "strategy=fixed, outage-for=5s": the labels of a row, as one types them.
+std::string row_text(const std::vector<std::string>& names, const std::vector<std::string>& values);
+
 // Quotes cells that contain a comma or a quote. Control characters become `?`. One that begins a formula gets an
 // apostrophe.
 std::string csv_row(const std::vector<std::string>& cells);

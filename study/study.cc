@@ -65,35 +65,18 @@ std::string strategies_text(const StudyPlan& plan) {
   const auto label = std::find(plan.labels.begin(), plan.labels.end(), "strategy");
   if (plan.as_they_come || label == plan.labels.end()) return "";
   const auto at = static_cast<std::size_t>(label - plan.labels.begin());
-  std::vector<std::pair<std::string, std::string>> titles;
+  nlohmann::ordered_map<std::string, std::string> titles;
   for (std::size_t i = 0; i < plan.cells.size; ++i) {
     const StudyCell cell = plan.cells.at(i);
-    const std::string& name = cell.labels[at];
     const std::string title = retries_in_words(cell.options.workload.retry);
-    const auto known = std::find_if(titles.begin(), titles.end(),
-                                    [&name](const auto& each) { return each.first == name; });
-    if (known == titles.end()) {
-      titles.emplace_back(name, title);
-    } else if (known->second != title) {
-      known->second.clear();
-    }
+    const auto [known, is_new] = titles.emplace(cell.labels[at], std::string(title));
+    if (!is_new && known->second != title) known->second.clear();
   }
   std::string text;
   for (const auto& [name, title] : titles) {
     if (!title.empty()) text += ", strategy " + name + " (" + title + ')';
   }
   return text;
-}
-
-// The labels that differ among these cells, as one types them: "strategy=fixed, outage-for=5s".
-std::string name_of(const StudyPlan& plan, const StudyCell& cell,
-                    const std::vector<bool>& differs) {
-  std::string name;
-  for (std::size_t i = 0; i < plan.labels.size(); ++i) {
-    if (!differs[i]) continue;
-    name += (name.empty() ? "" : ", ") + with_dashes(plan.labels[i]) + '=' + cell.labels[i];
-  }
-  return name;
 }
 
 }  // namespace
@@ -179,16 +162,23 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
                          const std::vector<std::string>& set_in_cells, std::string_view line) {
   std::vector<StudyCell> told;
   for (const std::size_t cell : cells) told.push_back(plan_.cells.at(cell));
-  std::vector<bool> differs;
-  for (std::size_t i = 0; i < plan_.labels.size(); ++i) {
-    differs.push_back(std::any_of(told.begin(), told.end(), [&](const StudyCell& each) {
-      return each.labels[i] != told.front().labels[i];
-    }));
-  }
+  // The labels that differ among these cells.
+  const auto name_of = [&](const StudyCell& cell) {
+    std::vector<std::string> names, values;
+    for (std::size_t i = 0; i < plan_.labels.size(); ++i) {
+      const bool differs = std::any_of(told.begin(), told.end(), [&](const StudyCell& each) {
+        return each.labels[i] != told.front().labels[i];
+      });
+      if (!differs) continue;
+      names.push_back(plan_.labels[i]);
+      values.push_back(cell.labels[i]);
+    }
+    return row_text(names, values);
+  };
   std::vector<OutlookOfRow> rows;
   Statements warnings;
   for (const StudyCell& each : told) {
-    rows.push_back({name_of(plan_, each, differs), look_ahead(each.options)});
+    rows.push_back({name_of(each), look_ahead(each.options)});
     warn_of_factor(invocation, rows.back().outlook);
     // What holds of several rows is said of the first.
     for (const Statement& warning : rows.back().outlook.warnings) {
@@ -389,15 +379,13 @@ void Study::tell_findings() {
   findings_.emplace();
   for (const auto& [cell, judgements] : judgements_) {
     const std::vector<std::string> values = plan_.cells.at(cell).labels;
-    std::vector<std::pair<std::string, std::string>> labels;
-    for (std::size_t i = 0; i < values.size(); ++i) labels.emplace_back(plan_.labels[i], values[i]);
     for (std::size_t i = 0; i < judgements.size(); ++i) {
       // Below a table, what holds needs no line.
       std::ostringstream unseen;
       const bool shown =
           plan_.as_they_come || options_.look.verbose || judgements[i].finding != Finding::kHolds;
-      write_finding(shown ? std::cout : unseen, output_.json(), labels, options_.expectations[i],
-                    judgements[i]);
+      write_finding(shown ? std::cout : unseen, output_.json(), plan_.labels, values,
+                    options_.expectations[i], judgements[i]);
       findings_->push_back(judgements[i].finding);
     }
   }

@@ -539,7 +539,7 @@ constexpr Row kRows[] = {
     Row{"claim-why", "{why}"},
     Row{"never", "never"},
 #ifndef __EMSCRIPTEN__  // the explorer's page says none of these
-    // A recommendation: retrystorm/recommendation.cc
+    // A recommendation: retrystorm/recommend.cc
     Row{"not-in-time", "not in time"},
     Row{"recommend-all-down", "all are down too often for {claim}"},
     Row{"recommend-below",
