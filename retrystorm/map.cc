@@ -1,20 +1,344 @@
 // Where does the collapse begin? A grid of any two options, for each strategy.
+#include "retrystorm/map.h"
+
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <iomanip>
 #include <iostream>
+#include <limits>
+#include <numeric>
 #include <stdexcept>
+#include <string_view>
+#include <type_traits>
 
+#include "common/output/answer.h"
+#include "model/base/duration.h"
 #include "model/base/text.h"
-#include "retrystorm/heat_map.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
 #include "study/cell_result.h"
+#include "study/named_options.h"
+#include "study/statistics.h"
 #include "study/sweep.h"
 #include "words/words.h"
 
 namespace retrystorm {
+namespace {
+
+constexpr double kMore = 1e300;  // for "none": more than any number
+
+bool is_bare(const std::string& text) {
+  return text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+constexpr std::array kVerdictColumns{"recovered", "relapsed", "recovering", "undecided",
+                                     "collapsed"};
+
+bool is_verdict(const std::string& column) {
+  return std::ranges::find(kVerdictColumns, column) != kVerdictColumns.end();
+}
+
+bool is_share(const std::string& column) {
+  return column.find("_share") != std::string::npos || column.starts_with("down");
+}
+
+std::optional<double> value_of(const CellValues& figures, const std::string& name) {
+  const std::vector<std::string> names = cell_names({});
+  const auto at = std::ranges::find(names, name) - names.begin();
+  const auto& figure = figures.at(static_cast<std::size_t>(at));
+  return figure.is_null() ? std::nullopt : std::optional(figure.get<double>());
+}
+
+}  // namespace
+
+void check_show(const std::string& column) {
+  const std::vector<std::string> all = cell_names({});
+  const std::vector<std::string_view> names(all.begin(), all.end());
+  if (std::ranges::find(names, column) != names.end()) return;
+  throw std::invalid_argument("--show: " + unknown_name(column, names));
+}
+
+HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string& show,
+                 const std::vector<CellValues>& cells)
+    : show_(show),
+      percent_(is_share(show) || is_verdict(show)),
+      across_(labels_of(options, grid.axes().back())),
+      up_(labels_of(options, grid.axes().at(grid.axes().size() - 2))) {
+  panels_ = grid.axes().size() > 2 ? grid.axes()[0].values : std::vector<std::string>{""};
+  const std::size_t rows = up_.order.size(), columns = across_.order.size();
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    const std::size_t first = panel * rows * columns;
+    auto& shown = shown_.emplace_back();
+    for (const std::size_t row : up_.order) {
+      shown.emplace_back();
+      for (const std::size_t column : across_.order) {
+        const CellValues& cell = cells[first + row * columns + column];
+        const double runs = *value_of(cell, "runs");
+        double judged = 0;
+        for (const char* verdict : kVerdictColumns) judged += *value_of(cell, verdict);
+        auto figure = value_of(cell, show);
+        if (figure && is_share(show)) *figure *= 100;
+        if (is_verdict(show)) {
+          figure = judged > 0 ? std::optional(100 * *figure / runs) : std::nullopt;
+        }
+        const double unclear = *value_of(cell, "recovering") + *value_of(cell, "undecided");
+        shown.back().push_back({figure, judged > 0 && 2 * unclear >= runs});
+        runs_ = static_cast<std::size_t>(runs);
+      }
+    }
+    // Highest if half of the runs have each outcome.
+    const auto doubt = [&](std::size_t cell) {
+      const double down = value_of(cells[cell], "down").value_or(0);
+      return std::min(down, 1 - down);
+    };
+    std::size_t most = first;
+    for (std::size_t cell = first; cell < first + rows * columns; ++cell) {
+      if (doubt(cell) > doubt(most)) most = cell;
+    }
+    least_certain_.push_back(most);
+  }
+}
+
+HeatMap::Labels HeatMap::labels_of(const OptionList& options, const Axis& axis) {
+  Labels labels{.name = axis.name, .texts = {}, .order = {}};
+  std::vector<double> numbers;
+  const Option& option = *options.find(axis.name);
+  for (const std::string& value : axis.values) {
+    if (!is_measured(option)) break;
+    numbers.push_back(value == kNoneWord ? kMore : measured(option, value));
+  }
+  labels.order.resize(axis.values.size());
+  std::iota(labels.order.begin(), labels.order.end(), std::size_t{0});
+  if (numbers.size() == axis.values.size()) {
+    std::ranges::stable_sort(labels.order, {}, [&](std::size_t each) { return numbers[each]; });
+    labels.numbers = true;
+  }
+  // Plain numbers of an option that is a duration are seconds.
+  const bool seconds = option.kind == Option::Kind::kDuration;
+  for (const std::size_t place : labels.order) {
+    const std::string& value = axis.values[place];
+    labels.texts.push_back(seconds && is_bare(value) ? value + 's' : value);
+  }
+  return labels;
+}
+
+std::size_t HeatMap::Labels::longest() const {
+  std::size_t most = 0;
+  for (const std::string& text : texts) most = std::max(most, text.size());
+  return most;
+}
+
+// The labels for gnuplot: all of them, or as many as there is room for.
+std::string HeatMap::Labels::tics(double size, bool backwards) const {
+  constexpr double kRoom = 14;
+  const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(kRoom / size)));
+  std::string list;
+  for (std::size_t i = 0; i < texts.size(); i += step) {
+    list += (i == 0 ? "\"" : ", \"") + texts[i] + "\" " +
+            std::to_string(backwards ? texts.size() - 1 - i : i);
+  }
+  return '(' + list + ')';
+}
+
+std::string HeatMap::text_of(const Shown& shown) const {
+  const bool down = show_ == "down";
+  const std::string figure = !shown.figure ? "-"
+                             : down        ? fixed(*shown.figure, 0)
+                                           : number_words(*shown.figure);
+  return down && shown.open ? figure + '+' : figure;
+}
+
+std::vector<Table> HeatMap::tables() const {
+  std::vector<Table> tables;
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    Table& table = tables.emplace_back();
+    table.columns.push_back(
+        {.title = (panels_[panel].empty() ? "" : panels_[panel] + ": ") + up_.name});
+    for (const std::string& text : across_.texts) {
+      table.columns.push_back({.title = text, .group = across_.name});
+    }
+    for (std::size_t row = 0; row < up_.texts.size(); ++row) {
+      auto& texts = table.rows.emplace_back(1, up_.texts[row]);
+      for (const Shown& each : shown_[panel][row]) texts.push_back(text_of(each));
+    }
+  }
+  return tables;
+}
+
+void HeatMap::print(std::ostream& out, const Style& style, bool numbers) const {
+  if (show_ == "down" && !numbers) {
+    print_marks(out, style);
+  } else {
+    print_numbers(out, style);
+  }
+  out << std::flush;
+}
+
+// Where most runs are down: from which value of the horizontal axis on, in each line.
+Statement HeatMap::where_down(std::size_t panel) const {
+  const std::size_t columns = across_.texts.size();
+  std::size_t down = 0, cells = 0;
+  bool one_limit = true;  // in each line, and there only
+  std::optional<std::size_t> least, most;
+  for (const auto& row : shown_[panel]) {
+    std::size_t first = columns;
+    for (std::size_t i = 0; i < columns; ++i) {
+      const bool is_down = row[i].figure.value_or(0) > 50;
+      cells += row[i].figure ? 1 : 0;
+      down += is_down ? 1 : 0;
+      if (is_down) first = std::min(first, i);
+      if (!is_down && first < columns) one_limit = false;
+    }
+    if (first == columns) continue;
+    least = std::min(least.value_or(first), first);
+    most = std::max(most.value_or(first), first);
+  }
+  const StatementValue of_axis{"option", across_.name};
+  if (down == 0) return {"map-back"};
+  if (down == cells) return {"map-down"};
+  if (!one_limit || *most == 0) {
+    return {"map-some", {counted("down", down), counted("cells", cells)}};
+  }
+  if (least == most) return {"map-from", {of_axis, {"from", across_.texts[*least]}}};
+  return {"map-from-to", {of_axis, {"from", across_.texts[*least]}, {"to", across_.texts[*most]}}};
+}
+
+void HeatMap::print_marks(std::ostream& out, const Style& style) const {
+  const auto mark = [&style](const Shown& shown) -> std::pair<std::string_view, Tone> {
+    const bool plain = !style.unicode;
+    if (!shown.figure || shown.open) return {"?", Tone::kDim};
+    const double percent = *shown.figure;
+    if (percent <= 0) return {plain ? "." : "·", Tone::kGood};
+    if (percent >= 100) return {plain ? "#" : "█", Tone::kBad};
+    if (percent < 100.0 / 3) return {plain ? "-" : "░", Tone::kDoubt};
+    if (percent <= 200.0 / 3) return {plain ? "+" : "▒", Tone::kDoubt};
+    return {plain ? "*" : "▓", Tone::kDoubt};
+  };
+  const int width = static_cast<int>(up_.longest());
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    const std::string sentence = words_of(where_down(panel));
+    out << fitted("",
+                  panels_[panel].empty()
+                      ? sentence
+                      : words_of({"of-policy", {{"policy", panels_[panel]}, {"answer", sentence}}}),
+                  style);
+    for (std::size_t row = 0; row < up_.texts.size(); ++row) {
+      out << "  " << std::string(row == 0 ? up_.name : std::string(up_.name.size(), ' ')) << ' '
+          << std::setw(width) << up_.texts[row] << "  ";
+      for (const Shown& each : shown_[panel][row]) {
+        const auto [text, tone] = mark(each);
+        out << painted(text, tone, style);
+      }
+      out << '\n';
+    }
+  }
+  print_dim(out,
+            words_of({style.unicode ? "map-marks" : "map-marks-ascii",
+                      {{"option", across_.name},
+                       {"first", across_.texts.front()},
+                       {"last", across_.texts.back()},
+                       {"runs", count_words(static_cast<double>(runs_), "run")}}}),
+            style);
+}
+
+void HeatMap::print_numbers(std::ostream& out, const Style& style) const {
+  const bool down = show_ == "down";
+  const auto all = tables();
+  for (std::size_t panel = 0; panel < all.size(); ++panel) {
+    const Statement title{down       ? "map-title-down"
+                          : percent_ ? "map-title-share"
+                                     : "map-title",
+                          {{"what", show_},
+                           {"runs", count_words(static_cast<double>(runs_), "run")},
+                           {"up", up_.name},
+                           {"across", across_.name}}};
+    out << fitted(panels_[panel].empty() ? "" : panels_[panel] + ": ", words_of(title), style);
+    retrystorm::print(out, all[panel]);
+  }
+  if (!down && !is_verdict(show_)) return;
+  const Interval none = wilson_interval(0, runs_), half = wilson_interval(runs_ / 2, runs_);
+  out << fitted("",
+                words_of({"map-intervals",
+                          {{"most", ShareOf{none.high}},
+                           {"low", ShareOf{half.low}},
+                           {"high", ShareOf{half.high}}}}),
+                style);
+}
+
+void HeatMap::write_picture_data(const std::string& folder) const {
+  const std::size_t rows = up_.texts.size(), columns = across_.texts.size();
+  const bool upside_down = !up_.numbers;
+  bool any_open = false, any_missing = false;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    LineFile map(folder + '/' + std::to_string(panel + 1) + ".map");
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t column = 0; column < columns; ++column) {
+        const auto& [figure, still_open] = shown_[panel][row][column];
+        const bool open = show_ == "down" && still_open;
+        map.write(std::to_string(column) + ' ' +
+                  std::to_string(upside_down ? rows - 1 - row : row) + ' ' +
+                  (figure ? print_number(*figure) : "NaN") + (open ? " 1" : " 0") +
+                  (figure ? " 0" : " 1"));
+        any_missing |= !figure;
+        any_open |= figure && open;
+        if (figure) low = std::min(low, *figure);
+        if (figure) high = std::max(high, *figure);
+      }
+    }
+  }
+
+  const bool good = show_.starts_with("success_share") || show_ == "recovered";
+  const bool logarithmic = !percent_ && low > 0 && high / low >= 20;
+  if (percent_) {
+    low = good && show_ != "recovered" && low > 50 && low <= 100 ? 10 * std::floor(low / 10) : 0;
+    high = 100;
+  } else if (!(low < high)) {
+    low = std::isfinite(low) ? low - 1 : 0;
+    high = low + 2;
+  }
+  const auto wide = static_cast<double>(columns), tall = static_cast<double>(rows);
+  // Leave room for the title of the scale beside it.
+  const double cell_x = std::max(columns > 30 ? 780 / wide : 26, 300 / wide);
+  const double cell_y = std::max(rows < 10 ? 42 : rows <= 25 ? 31 : 650 / tall, 160 / tall);
+
+  LineFile facts(folder + "/facts");
+  const auto set = [&facts](const std::string& name, const auto& value) {
+    if constexpr (std::is_convertible_v<decltype(value), std::string>) {
+      facts.write(name + " = '" + value + '\'');
+    } else {
+      facts.write(name + " = " + print_number(static_cast<double>(value)));
+    }
+  };
+  set("maps", panels_.size());
+  set("columns", columns);
+  set("rows", rows);
+  // With a decimal point: gnuplot would divide integers without a remainder.
+  facts.write("cell_x = " + fixed(cell_x, 3) + "; cell_y = " + fixed(cell_y, 3));
+  set("left", 58 + 7 * up_.longest());
+  set("bottom", 50 + 7 * across_.longest());
+  set("x_tics", across_.tics(cell_x, false));
+  set("y_tics", up_.tics(cell_y, upside_down));
+  set("x_title", across_.name);
+  set("y_title", up_.name);
+  set("scale_title", show_ + (percent_ ? " (%)" : ""));
+  set("low", low);
+  set("high", high);
+  set("good", good);
+  set("logarithmic", logarithmic);
+  set("missing", show_.ends_with("_s") ? "never" : percent_ ? "no verdict" : "none");
+  set("any_missing", any_missing);
+  set("any_open", any_open);
+  facts.write("array title[" + std::to_string(panels_.size()) + ']');
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    set("title[" + std::to_string(panel + 1) + ']', panels_[panel]);
+  }
+}
+
 namespace {
 
 struct MapOptions : StudyOptions {

@@ -20,7 +20,6 @@
 #include "policies/readers.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_space.h"
-#include "retrystorm/simulated_trials.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
 #include "study/judged_runs.h"

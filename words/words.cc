@@ -720,7 +720,7 @@ constexpr Row kRows[] = {
     Row{"compare-unexplained", "no one setting of the service explains it"},
     Row{"compare-verdict",
         "the day's verdict, {verdict}, is that of {same} of {runs} runs of the model"},
-    // A map: retrystorm/heat_map.cc
+    // A map: retrystorm/map.cc
     Row{"map-back", "comes back everywhere"},
     Row{"map-down", "stays down everywhere"},
     Row{"map-from", "stays down from {option}={from} on"},

@@ -1,6 +1,6 @@
 # Draws a figure of a map, by default the share of runs that are down at the end, as a heat map for each
 # strategy, on the same axes. Arguments: png or svg, the file to write, the folder of the data (see
-# retrystorm/heat_map.h)
+# retrystorm/map.h)
 load ARG0[1:strstrt(ARG0, "map.gp") - 1] . "style.gp"
 load ARG3 . "/facts"
 data(i) = sprintf("%s/%d.map", ARG3, i)

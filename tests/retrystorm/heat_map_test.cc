@@ -1,4 +1,4 @@
-#include "retrystorm/heat_map.h"
+#include "retrystorm/map.h"
 
 #include "simulator/scenario_options.h"
 #include "study/cell_result.h"

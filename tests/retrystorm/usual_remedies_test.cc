@@ -1,5 +1,5 @@
 // The numbers of the usual remedies, by hand from the rules of docs/remedies.md.
-#include "retrystorm/usual_remedies.h"
+#include "retrystorm/remedies.h"
 
 #include "study/named_options.h"
 #include "tests/support/given.h"
