@@ -1,8 +1,6 @@
 // Where does the collapse begin? A grid of any two options, for each strategy.
 #include "retrystorm/map.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -377,12 +375,7 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   std::vector<Axis> axes{parse_axis(list, options.y, "--y"), parse_axis(list, options.x, "--x")};
   const bool among = axes[0].name == "strategy" || axes[1].name == "strategy";
   if (!among) {
-    Axis axis{.name = "strategy", .values = {}};
-    for (const ListedStrategy& each : compared(invocation, options.strategies, {}, {}).strategies) {
-      axis.values.push_back(each.name);
-      if (each.settings) axis.files.emplace(each.name, *each.settings);
-    }
-    axes.insert(axes.begin(), std::move(axis));
+    axes.insert(axes.begin(), axis_of(compared(invocation, options.strategies, {}, {}).strategies));
   } else {
     for (const char* each : {"strategies", "strategies-from"}) {
       if (find_option(invocation.app, each)->count() == 0) continue;
@@ -420,9 +413,7 @@ void write_picture_data(const std::string& folder, const HeatMap& map, const Gri
   LineFile runs(folder + "/runs");
   for (const std::size_t cell : map.least_certain()) {
     const auto values = grid.values(cell);
-    std::string name;
-    for (const std::string& value : values) name += (name.empty() ? "" : "-") + value;
-    runs.write(run_line(name, with_values(given, grid, values), seed));
+    runs.write(run_line(list_words(values, "-"), with_values(given, grid, values), seed));
   }
 }
 
@@ -441,8 +432,7 @@ int map(const Invocation& invocation, const MapOptions& options) {
     const auto values = grid.values(i);
     cells.push_back({values, cell_options(given, grid, values)});
   }
-  std::vector<std::string> labels;
-  for (const Axis& axis : grid.axes()) labels.push_back(underscored(axis.name));
+  const std::vector<std::string> labels = grid.labels();
   const bool alone = options.cell.number > 0 && !options.cell.is_part();
   Study study(invocation, options, {.labels = labels, .cells = std::move(cells), .alone = alone});
   if (options.list_cells) {
@@ -451,8 +441,7 @@ int map(const Invocation& invocation, const MapOptions& options) {
     return study.finish();
   }
   if (!alone) {
-    const std::vector<std::string> swept = grid.names();
-    study.tell_outlook(invocation, {0, count - 1}, swept);  // the corners
+    study.tell_outlook(invocation, {0, count - 1}, grid.names());  // the corners
   }
   const auto results = study.run();
   if (!results) return study.finish();
@@ -460,7 +449,7 @@ int map(const Invocation& invocation, const MapOptions& options) {
   for (const CellResult& each : *results) figures.push_back(cell_values({}, each));
   print_overruling(given);
   const HeatMap map(list, grid, options.show, figures);
-  map.print(std::cout, style_of(STDOUT_FILENO, options.look.color), options.look.verbose);
+  map.print(std::cout, style_of(1, options.look.color), options.look.verbose);
   // It may be down with some timeouts, and neither with shorter nor with longer ones.
   bool striped = false;
   for (std::size_t panel = 0; panel < map.least_certain().size(); ++panel) {

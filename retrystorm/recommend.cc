@@ -645,12 +645,9 @@ class Recommendation final : private Trials {
         texts.resize(table.columns.size(), "-");
       } else {
         const SituationFigures figures = fresh_.figures(row.settings);
-        const auto answered = [](const std::optional<double>& share) {
-          return share ? share_words(*share) : "-";
-        };
         texts.push_back(figures.back ? time_words(*figures.back) : words_of("not-in-time"));
-        texts.push_back(answered(figures.in_outage[shown]));
-        for (const double each : figures.in_errors) texts.push_back(answered(each));
+        texts.push_back(share_words(figures.in_outage[shown]));
+        for (const double each : figures.in_errors) texts.push_back(share_words(each));
         texts.push_back(number_words(figures.attempts));
         texts.push_back(number_words(figures.most_attempts));
       }

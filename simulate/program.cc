@@ -216,12 +216,9 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options) {
 }
 
 void list_cells(const Grid& grid) {
-  const auto print = [](const std::vector<std::string>& row) { std::cout << csv_row(row) << '\n'; };
-  std::vector<std::string> names;
-  for (const Axis& axis : grid.axes()) names.push_back(underscored(axis.name));
-  print(names);
+  std::cout << csv_row(grid.labels()) << '\n';
   const auto cells = static_cast<std::size_t>(grid.size());
-  for (std::size_t cell = 0; cell < cells; ++cell) print(grid.values(cell));
+  for (std::size_t cell = 0; cell < cells; ++cell) std::cout << csv_row(grid.values(cell)) << '\n';
 }
 
 Grid grid_of(const OptionList& list, const SimulatorOptions& options) {
@@ -247,7 +244,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options) {
     list_cells(options.cell.is_part() ? grid.part(options.cell) : grid);
     return 0;
   }
-  StudyPlan plan{.labels = grid.names(),
+  StudyPlan plan{.labels = grid.labels(),
                  .cells = {cells,
                            [&](std::size_t cell) {
                              const std::vector<std::string> values = grid.values(cell);
@@ -255,7 +252,6 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options) {
                            }},
                  .alone = options.cell.number > 0 && !options.cell.is_part(),
                  .as_they_come = true};
-  for (std::string& label : plan.labels) label = underscored(label);
   // Of many rows, what can be said of the first and the last.
   constexpr std::size_t kMostTold = 100;
   std::vector<std::size_t> told;

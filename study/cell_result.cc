@@ -392,12 +392,13 @@ template <typename Of>
 struct Column {
   const char* name;
   Json (*value)(const Of&);
-  const char* unit = "";  // behind the name of a phase
+  const char* unit = "";                   // behind the name of a phase
+  bool MoreColumns::*only_with = nullptr;  // null: always there
 };
 
 template <auto kFigure, Form kForm = Form::kNumber, typename Of = CellResult>
-Column<Of> of(const char* name, const char* unit = "") {
-  return {name, [](const Of& of) { return json_of(of.*kFigure, kForm); }, unit};
+Column<Of> of(const char* name, const char* unit = "", bool MoreColumns::*only_with = nullptr) {
+  return {name, [](const Of& of) { return json_of(of.*kFigure, kForm); }, unit, only_with};
 }
 
 using C = CellResult;
@@ -453,29 +454,22 @@ const Column<C> kColumns[] = {
     of<&C::longest_without_ok>("longest_without_ok_s"),
 };
 
-const Column<C> kReconnectColumns[] = {
-    of<&C::back_share, Form::kShare>("back_share"),
-    of<&C::all_back>("all_back_median_s"),
-    of<&C::all_back_p90>("all_back_p90_s"),
-};
-
-const Column<C> kProcessColumns[] = {
-    of<&C::processes>("processes"),
-    of<&C::process_rate>("process_requests_per_s"),
-};
-
-const Column<C> kHostColumns[] = {of<&C::hit_share, Form::kShare>("outage_hosts_share")};
-
-const Column<C> kHedgeColumns[] = {
-    of<&C::hedges>("hedges_per_request"),
-    of<&C::hedges_won, Form::kShare>("hedges_won_share"),
-};
-
-const Column<C> kGraphColumns[] = {
-    of<&C::last_calls>("last_service_calls"),
-    {"died_first", [](const C& c) { return c.died_first.empty() ? Json() : Json(c.died_first); }},
+// Behind those of the phases.
+const Column<C> kMoreColumns[] = {
+    of<&C::back_share, Form::kShare>("back_share", "", &MoreColumns::reconnects),
+    of<&C::all_back>("all_back_median_s", "", &MoreColumns::reconnects),
+    of<&C::all_back_p90>("all_back_p90_s", "", &MoreColumns::reconnects),
+    of<&C::processes>("processes", "", &MoreColumns::processes),
+    of<&C::process_rate>("process_requests_per_s", "", &MoreColumns::processes),
+    of<&C::hit_share, Form::kShare>("outage_hosts_share", "", &MoreColumns::hosts),
+    of<&C::hedges>("hedges_per_request", "", &MoreColumns::hedges),
+    of<&C::hedges_won, Form::kShare>("hedges_won_share", "", &MoreColumns::hedges),
+    of<&C::last_calls>("last_service_calls", "", &MoreColumns::graph),
+    {"died_first", [](const C& c) { return c.died_first.empty() ? Json() : Json(c.died_first); },
+     "", &MoreColumns::graph},
     {"died_first_share",
-     [](const C& c) { return c.died_first.empty() ? Json() : share_json(c.died_first_share); }},
+     [](const C& c) { return c.died_first.empty() ? Json() : share_json(c.died_first_share); }, "",
+     &MoreColumns::graph},
 };
 
 using P = PhaseResult;
@@ -527,8 +521,12 @@ void add_clients(std::vector<CellColumn>& columns, const std::string& name) {
 
 std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   std::vector<CellColumn> columns;
-  const auto add = [&columns](const auto& some) {
-    for (const Column<C>& each : some) columns.push_back({each.name, each.value});
+  const auto add = [&](const auto& some) {
+    for (const Column<C>& each : some) {
+      if (each.only_with == nullptr || more.*each.only_with) {
+        columns.push_back({each.name, each.value});
+      }
+    }
   };
   const auto add_in_phases = [&columns](const auto& some) {
     for (std::size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
@@ -542,11 +540,7 @@ std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   add(kColumns);
   add_in_phases(kPhaseColumns);
   if (more.errors_by) add_in_phases(kErrorsByColumn);
-  if (more.reconnects) add(kReconnectColumns);
-  if (more.processes) add(kProcessColumns);
-  if (more.hosts) add(kHostColumns);
-  if (more.hedges) add(kHedgeColumns);
-  if (more.graph) add(kGraphColumns);
+  add(kMoreColumns);
   for (const std::string& name : more.clients) add_clients(columns, name);
   return columns;
 }

@@ -349,15 +349,12 @@ void Study::write_row(const std::vector<std::string>& labels, const CellResult& 
   rows_.write(cell_values(labels, result, more_));
 }
 
-void Study::write_row(std::size_t cell, CellValues values) {
+void Study::write_row(std::size_t cell, std::size_t run, const CellValues& values) {
   const std::vector<std::string> labels = plan_.cells.at(cell).labels;
-  values.insert(values.begin(), labels.begin(), labels.end());
-  rows_.write(values);
-}
-
-void Study::write_row(std::size_t cell, std::size_t run, CellValues values) {
-  values.insert(values.begin(), seed_ + run);
-  write_row(cell, std::move(values));
+  CellValues row(labels.begin(), labels.end());
+  row.push_back(seed_ + run);
+  row.insert(row.end(), values.begin(), values.end());
+  rows_.write(row);
 }
 
 void Study::show(const Table& table, bool as_markdown, bool remarks) {

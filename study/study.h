@@ -166,9 +166,8 @@ class Study {
   // some of its runs are neither up nor down.
   void write_row(std::size_t cell, const CellResult& result);
   void write_row(const std::vector<std::string>& labels, const CellResult& result);
-  // The same with these values of its columns, or for a run, with those of the run's columns. Runs are counted from 0.
-  void write_row(std::size_t cell, CellValues values);
-  void write_row(std::size_t cell, std::size_t run, CellValues values);
+  // The row of a run, with the values of the run's columns. Runs are counted from 0.
+  void write_row(std::size_t cell, std::size_t run, const CellValues& values);
 
   // Prints the results of the study, and writes them as Markdown. `as_markdown` prints them so, too, between
   // blocks of plain text.

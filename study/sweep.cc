@@ -94,7 +94,13 @@ Axis read_axis(const OptionList& options, const std::string& text) {
         (meant.empty() ? "" : ": did you mean " + std::string(meant) + '?'));
   }
   const std::string values = text.substr(equals + 1);
-  if (option->name == "strategy") return strategy_axis(options, values, name);
+  if (option->name == "strategy") {
+    try {
+      return axis_of(parse_strategies(options, values));
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(name + ": " + error.what());
+    }
+  }
   // A value may contain a colon: additive:1s, and 100ms,lognormal:100ms:0.5.
   const bool words = option->kind == Option::Kind::kChoice ||
                      (option->kind == Option::Kind::kText &&
@@ -127,15 +133,11 @@ Axis read_axis(const OptionList& options, const std::string& text) {
 
 }  // namespace
 
-Axis strategy_axis(const OptionList& options, std::string_view list, const std::string& asked) {
+Axis axis_of(const std::vector<ListedStrategy>& strategies) {
   Axis axis{.name = "strategy", .values = {}};
-  try {
-    for (const ListedStrategy& each : parse_strategies(options, list)) {
-      axis.values.push_back(each.name);
-      if (each.settings) axis.files.emplace(each.name, *each.settings);
-    }
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(asked + ": " + error.what());
+  for (const ListedStrategy& each : strategies) {
+    axis.values.push_back(each.name);
+    if (each.settings) axis.files.emplace(each.name, *each.settings);
   }
   return axis;
 }
@@ -161,6 +163,12 @@ std::vector<std::string> Grid::names() const {
   std::vector<std::string> names;
   for (const Axis& axis : axes_) names.push_back(axis.name);
   return names;
+}
+
+std::vector<std::string> Grid::labels() const {
+  std::vector<std::string> labels;
+  for (const Axis& axis : axes_) labels.push_back(underscored(axis.name));
+  return labels;
 }
 
 double Grid::size() const {

@@ -38,9 +38,7 @@ struct Axis {
   std::map<std::string, NamedOptions> files{};
 };
 
-// The axis of these strategies, as `parse_strategies` reads them. Throws as it does, with a message
-// that begins with `asked`.
-Axis strategy_axis(const OptionList& options, std::string_view list, const std::string& asked);
+Axis axis_of(const std::vector<ListedStrategy>& strategies);
 
 // Reads NAME=V1,V2,... or NAME=FROM:TO:STEP for an option of the list. TO is included if a step falls on it.
 // Strategies are a list as `parse_strategies` reads it. Does not check whether the option takes the values.
@@ -82,8 +80,9 @@ class Grid {
 
   const std::vector<Axis>& axes() const { return axes_; }
 
-  // The options of the axes.
+  // The options of the axes, and as files call them.
   std::vector<std::string> names() const;
+  std::vector<std::string> labels() const;
 
   // How many cells there are. A double, because it may be huge before it is checked.
   double size() const;
