@@ -63,13 +63,6 @@ Hits hits_of(const Runs& now, const Runs* before = nullptr) {
   return hits;
 }
 
-// The success of the requests that begin in a disturbance. That of the whole run would depend on how long one
-// observes. Errors last for the whole run.
-double success_in(const StudyDisturbance& disturbance, const CellResult& result) {
-  const auto& during = result.phases[1].success;
-  return disturbance.outage && during ? *during : result.success_share;
-}
-
 // The plan for a claim such as down<1%; nothing for other claims, which take all runs.
 std::optional<Acceptance> plan_for(const Expectation& claim, std::size_t runs) {
   const bool is_limit = claim.relation == Expectation::Relation::kBelow ||
@@ -127,9 +120,20 @@ std::string down_of(const Cell& cell, const Hits& hits) {
   return cell.before ? down(cell.old) + " -> " + count : count;
 }
 
-std::vector<std::string> figures_of(const Cell& cell, const CellResult& result) {
-  return {cell.outage() ? back_words(result) : "-",
-          share_words(success_in(*cell.disturbance, result)), number_words(result.amplification)};
+// Of the cell's policy, or of the one before.
+std::string back_in(const Cell& cell, const CellResult& result) {
+  return cell.outage() ? back_words(result) : "-";
+}
+
+// Of the requests that begin in a disturbance. Those of the whole run would depend on how long one observes. Errors last
+// for the whole run.
+std::string answered_in(const Cell& cell, const CellResult& result) {
+  const auto& during = result.phases[1].success;
+  return share_words(cell.outage() && during ? *during : result.success_share);
+}
+
+std::string attempts_in(const Cell&, const CellResult& result) {
+  return number_words(result.amplification);
 }
 
 // The options that every policy sets.
@@ -409,16 +413,13 @@ class PolicyRuns {
     row.push_back(down_of(cell, hits));
     if (of_changes_) row.push_back(cell.before ? std::to_string(hits.down) : "-");
     row.push_back(share_words(greatest_share(hits.down + hits.open, now.size())));
-    std::vector<std::string> figures = figures_of(cell, cell.result);
-    if (cell.before) {
-      const std::vector<std::string> old = figures_of(cell, cell.old);
-      for (std::size_t f = 0; f < figures.size(); ++f) {
-        if (old[f] != figures[f]) figures[f] = old[f] + " -> " + figures[f];
-      }
-      study_->write_row(*cell.before, cell.old);
+    for (const auto figure : {back_in, answered_in, attempts_in}) {
+      const std::string text = figure(cell, cell.result);
+      const std::string old = cell.before ? figure(cell, cell.old) : text;
+      row.push_back(old == text ? text : old + " -> " + text);
     }
-    row.insert(row.end(), figures.begin(), figures.end());
     rows_.push_back(std::move(row));
+    if (cell.before) study_->write_row(*cell.before, cell.old);
     study_->write_row(cell.now, cell.result);
     std::vector<Judgement> judgements;
     for (const Accepted& each : judged(runs_, cell)) {
