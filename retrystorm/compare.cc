@@ -98,12 +98,10 @@ NamedOptions clients_of(const nlohmann::json& start, std::set<std::string>& know
     named["strategy"] = strategy->get<std::string>();
   }
   const ListedScenario of_strategy(scenario_of(named));
-  ServiceOptions service;
-  OptionList of_service;
-  declare_options(of_service, service);
+  const Listed<ServiceOptions> of_service;
   for (const Option& option : of_strategy.list.all()) {
     const auto value = start.find(underscored(option.name));
-    if (value == start.end() || value->is_null() || of_service.find(option.name) != nullptr)
+    if (value == start.end() || value->is_null() || of_service.list.find(option.name) != nullptr)
       continue;
     known.insert(option.name);
     // What happened is in the lines that follow. Another form of an option says the same.

@@ -173,24 +173,21 @@ int job(const Invocation& invocation, const JobOptions& options) {
   if (study.is_share()) return study.finish();
   print_overruling(asked.given, asked.strategies);
   study.show(table);
-  const Style style = style_of(1, options.look.color);
   for (const auto& [title, its] : best) {
     if (asked.strategies.size() < 2 || its.strategy.empty()) continue;
     say({cases.size() > 1 ? "job-best-of-case" : "job-best",
          {{"strategy", its.strategy},
           {"time", *its.result.makespan},
           {"share", ShareOf{its.result.throttled_share.value_or(0)}},
-          {"case", title}}},
-        style);
+          {"case", title}}});
   }
   if (!stays.empty()) {
-    say({"job-stays", {{"options", list_words({stays.begin(), stays.end()}, " ")}}}, style);
+    say({"job-stays", {{"options", list_words({stays.begin(), stays.end()}, " ")}}});
   }
   if (before_outage > 0) {
     say({"job-before-outage",
          {counted("count", before_outage),
-          {"runs", count_words(static_cast<double>(all_runs), "run")}}},
-        style);
+          {"runs", count_words(static_cast<double>(all_runs), "run")}}});
   }
   return study.finish();
 }

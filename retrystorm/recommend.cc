@@ -138,11 +138,9 @@ ListedStrategy read_start(const RecommendOptions& options, Question& question) {
 
 // Options of the start that are not about retries hold for all settings.
 void share_the_rest(ListedStrategy& start, NamedOptions& given) {
-  RetrySettings any;
-  OptionList retries;
-  declare_options(retries, any);
+  const Listed<RetrySettings> retries;
   std::erase_if(*start.settings, [&](const auto& each) {
-    if (retries.find(each.first) != nullptr) return false;
+    if (retries.list.find(each.first) != nullptr) return false;
     given.insert(each);
     return true;
   });

@@ -92,22 +92,18 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   Study study(invocation, options,
               {.labels = {"disturbance", "strategy"}, .cells = std::move(cells)});
   std::vector<std::string> set_here = kSetByDisturbances;
-  RetrySettings settings;
-  OptionList of_strategy;
-  declare_options(of_strategy, settings);
-  for (const Option& option : of_strategy.all()) set_here.push_back(option.name);
+  const Listed<RetrySettings> of_strategy;
+  for (const Option& option : of_strategy.list.all()) set_here.push_back(option.name);
   study.tell_outlook(invocation, outages, set_here);
   const auto results = study.run();
   if (!results) return study.finish();
   const std::vector<Rank> ranks = ranked(*results, listed.size());
   print_overruling(given, listed);
   study.show(table_of(disturbances, listed, *results, ranks));
-  const bool any_down =
-      std::ranges::any_of(ranks, [](const Rank& each) { return each.key().first > 0; });
-  if (ranks.size() > 1 && !any_down) {
+  // They are sorted.
+  if (ranks.size() > 1 && ranks.back().key().first == 0) {
     say({"strategies-none-down",
-         {{"option", std::string(given.contains("rate") ? "--rate" : "--clients")}}},
-        style_of(1, options.look.color));
+         {{"option", std::string(given.contains("rate") ? "--rate" : "--clients")}}});
   }
   return study.finish();
 }

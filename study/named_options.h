@@ -25,17 +25,17 @@ void apply_options(const OptionList& list, const NamedOptions& options,
 // refused, an option is unknown, or two options contradict each other.
 void apply_options(const OptionList& list, const NamedOptions& options);
 
-// A scenario's options by name: to look names up, or to read and set the values of `options`.
-struct ListedScenario {
-  explicit ListedScenario(ScenarioOptions of = {}) : options(std::move(of)) {
-    declare_options(list, options);
-  }
-  ListedScenario(const ListedScenario&) = delete;
-  ListedScenario& operator=(const ListedScenario&) = delete;
+// Settings with their options by name: to look names up, or to read and set the values of `options`.
+template <typename Options>
+struct Listed {
+  explicit Listed(Options of = {}) : options(std::move(of)) { declare_options(list, options); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
 
-  ScenarioOptions options;
+  Options options;
   OptionList list{};
 };
+using ListedScenario = Listed<ScenarioOptions>;
 
 // The scenario with these options. Throws as `apply_options` does.
 ScenarioOptions scenario_of(const NamedOptions& options);

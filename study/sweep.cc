@@ -309,11 +309,9 @@ void set_strategy(NamedOptions& options, const ListedStrategy& strategy) {
 
 Statements overruled(const NamedOptions& given, const std::vector<ListedStrategy>& strategies,
                      const std::string& whose) {
-  RetrySettings settings;
-  OptionList of_strategy;
-  declare_options(of_strategy, settings);
+  const Listed<RetrySettings> of_strategy;
   std::vector<std::string> overriding, brought, left;
-  for (const Option& option : of_strategy.all()) {
+  for (const Option& option : of_strategy.list.all()) {
     const auto found = given.find(option.name);
     if (option.name == "strategy" || found == given.end()) continue;
     overriding.push_back(option.name + '=' + found->second);
@@ -324,7 +322,7 @@ Statements overruled(const NamedOptions& given, const std::vector<ListedStrategy
     set_strategy(with, each);
     std::vector<std::string> in_force, not_in_force;
     for (const auto& [name, value] : *each.settings) {
-      if (of_strategy.find(name) != nullptr) continue;
+      if (of_strategy.list.find(name) != nullptr) continue;
       const auto found = given.find(name);
       if (found != given.end() && found->second == value) continue;
       const bool holds = found == given.end() && with.contains(name);
