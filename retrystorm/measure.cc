@@ -318,17 +318,14 @@ class Measurement {
       best = std::max(best, one->rate);
       fallen = one->rate < kFallen * best ? fallen + 1 : 0;
       const double p95 = one->p95, first = found_.steps.front().p95;
-      if (p95 > kMostOfTimeout * to_seconds(options_.timeout)) {
-        found_.enough = Statement{"measure-half-timeout", {counted("clients", clients)}};
-      } else if (p95 > kMostSlower * first) {
-        found_.enough = Statement{"measure-slower", {counted("clients", clients)}};
-      } else if (fallen >= 2) {
-        found_.enough = Statement{"measure-falls", {counted("clients", clients)}};
-      } else if (clients == options_.up_to) {
-        found_.enough = Statement{"measure-up-to", {counted("clients", clients)}};
-      } else {
-        continue;
-      }
+      const char* const why = p95 > kMostOfTimeout * to_seconds(options_.timeout)
+                                  ? "measure-half-timeout"
+                              : p95 > kMostSlower * first ? "measure-slower"
+                              : fallen >= 2               ? "measure-falls"
+                              : clients == options_.up_to ? "measure-up-to"
+                                                          : nullptr;
+      if (why == nullptr) continue;
+      found_.enough = Statement{why, {counted("clients", clients)}};
       return;
     }
   }
@@ -461,22 +458,19 @@ class Measurement {
 };
 
 void print_steps(const MeasuredService& found, const Style& style) {
+  constexpr double kMost = 40;  // of the marks of a bar
   double best = 0;
   for (const LoadStep& each : found.steps) best = std::max(best, each.rate);
   std::vector<LoadStep> sorted = found.steps;
   std::ranges::sort(sorted, {}, &LoadStep::clients);
   Table table;
   table.columns = {{.title = "clients"}, {.title = "OK/s"}, {.title = "mean"}, {.title = "p95"}};
-  const auto bar = [&](double rate) {
-    std::string marks;
-    constexpr double kMost = 40;
-    for (double i = 0; i < std::round(kMost * rate / best); ++i) marks += style.unicode ? "▇" : "#";
-    return marks;
-  };
   for (const LoadStep& each : sorted) {
     table.rows.push_back({number_words(each.clients), number_words(each.rate),
                           time_words(from_seconds(each.time)), time_words(from_seconds(each.p95))});
-    table.remarks.push_back(bar(each.rate));
+    std::string& bar = table.remarks.emplace_back();
+    for (double i = 0; i < std::round(kMost * each.rate / best); ++i)
+      bar += style.unicode ? "▇" : "#";
   }
   print(std::cout, table, style);
 }

@@ -107,42 +107,30 @@ NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>&
   return given;
 }
 
-namespace {
-
-// If `--strategies` was not given, a given `--strategy` replaces its default, `list`.
-std::string listed_strategies(const Invocation& invocation, const std::string& list,
-                              const NamedOptions& given) {
-  const auto strategy = given.find("strategy");
-  if (strategy == given.end()) return list;
-  if (find_option(invocation.app, "strategies")->count() == 0) return strategy->second;
-  if (is_typed(*find_option(invocation.app, "strategy"), invocation.arguments)) {
-    throw std::invalid_argument("--strategies excludes --strategy");
-  }
-  return list;
-}
-
-// The policies of the files in the folder of `--strategies-from`, if it was given.
-std::vector<ListedStrategy> strategies_from(const Invocation& invocation, bool several) {
-  const CLI::Option* folder = find_option(invocation.app, "strategies-from");
-  if (folder == nullptr || folder->count() == 0) return {};
-  return policies_in(text_of(*folder), several);
-}
-
-}  // namespace
-
 Compared compared(const Invocation& invocation, const std::string& list,
                   const std::vector<std::string>& own,
                   const std::vector<std::string>& own_in_files) {
   Compared result{.strategies = {}, .given = given_to_study(invocation.app, own)};
-  if (list.empty() && find_option(invocation.app, "strategies")->count() == 0) return result;
-  const std::string listed = listed_strategies(invocation, list, result.given);
+  const auto option = [&invocation](const char* name) { return find_option(invocation.app, name); };
+  const bool listed = option("strategies")->count() > 0;
+  if (list.empty() && !listed) return result;
+  // A given `--strategy` replaces the default of `--strategies`.
+  const auto strategy = result.given.find("strategy");
+  const bool one = strategy != result.given.end();
+  if (one && listed && is_typed(*option("strategy"), invocation.arguments)) {
+    throw std::invalid_argument("--strategies excludes --strategy");
+  }
   try {
-    result.strategies = parse_strategies(ListedScenario().list, listed);
+    result.strategies =
+        parse_strategies(ListedScenario().list, one && !listed ? strategy->second : list);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string("--strategies: ") + error.what());
   }
-  const std::vector<ListedStrategy> more = strategies_from(invocation, has_hosts(result.given));
-  result.strategies.insert(result.strategies.end(), more.begin(), more.end());
+  const CLI::Option* folder = option("strategies-from");
+  if (folder != nullptr && folder->count() > 0) {
+    const auto more = policies_in(text_of(*folder), has_hosts(result.given));
+    result.strategies.insert(result.strategies.end(), more.begin(), more.end());
+  }
   for (const ListedStrategy& each : result.strategies) {
     if (each.settings) refuse_own(*each.settings, own_in_files, each.name + ": ");
   }

@@ -19,8 +19,6 @@
 
 namespace retrystorm {
 
-// The disturbances in which studies put all policies.
-
 // The options that make a disturbance.
 inline const std::vector<std::string> kSetByDisturbances{"outage", "outage-for"};
 
@@ -28,10 +26,10 @@ struct StudyDisturbance {
   std::string title;
   bool outage;  // is there an outage, so that there is a verdict?
   NamedOptions options{};
-  bool brief =
-      false;  // are retries meant to save its requests? Only then their failures are a cost
+  bool brief = false;  // are retries meant to save its requests? Only then their failures cost
 };
 
+// Those in which studies put all policies.
 inline const std::vector<StudyDisturbance>& disturbances() {
   static const std::vector<StudyDisturbance> all{
       {"frozen 1 s", true, {{"outage-for", "1s"}}, true},
