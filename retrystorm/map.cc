@@ -9,6 +9,7 @@
 #include <iostream>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
@@ -44,13 +45,6 @@ bool is_share(const std::string& column) {
   return column.find("_share") != std::string::npos || column.starts_with("down");
 }
 
-std::optional<double> value_of(const CellValues& figures, const std::string& name) {
-  const std::vector<std::string> names = cell_names({});
-  const auto at = std::ranges::find(names, name) - names.begin();
-  const auto& figure = figures.at(static_cast<std::size_t>(at));
-  return figure.is_null() ? std::nullopt : std::optional(figure.get<double>());
-}
-
 }  // namespace
 
 void check_show(const std::string& column) {
@@ -66,6 +60,12 @@ HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string&
       percent_(is_share(show) || is_verdict(show)),
       across_(labels_of(options, grid.axes().back())),
       up_(labels_of(options, grid.axes().at(grid.axes().size() - 2))) {
+  const std::vector<std::string> names = cell_names({});
+  const auto value_of = [&names](const CellValues& figures, std::string_view name) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+    const Json& figure = figures.at(at);
+    return figure.is_null() ? std::nullopt : std::optional(figure.get<double>());
+  };
   panels_ = grid.axes().size() > 2 ? grid.axes()[0].values : std::vector<std::string>{""};
   const std::size_t rows = up_.order.size(), columns = across_.order.size();
   for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
@@ -89,15 +89,13 @@ HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string&
       }
     }
     // Highest if half of the runs have each outcome.
-    const auto doubt = [&](std::size_t cell) {
-      const double down = value_of(cells[cell], "down").value_or(0);
+    const auto doubt = [&](const CellValues& cell) {
+      const double down = value_of(cell, "down").value_or(0);
       return std::min(down, 1 - down);
     };
-    std::size_t most = first;
-    for (std::size_t cell = first; cell < first + rows * columns; ++cell) {
-      if (doubt(cell) > doubt(most)) most = cell;
-    }
-    least_certain_.push_back(most);
+    const auto of_panel = std::span(cells).subspan(first, rows * columns);
+    const auto most = std::ranges::max_element(of_panel, {}, doubt);
+    least_certain_.push_back(first + static_cast<std::size_t>(most - of_panel.begin()));
   }
 }
 
@@ -125,9 +123,7 @@ HeatMap::Labels HeatMap::labels_of(const OptionList& options, const Axis& axis) 
 }
 
 std::size_t HeatMap::Labels::longest() const {
-  std::size_t most = 0;
-  for (const std::string& text : texts) most = std::max(most, text.size());
-  return most;
+  return std::ranges::max(texts, {}, &std::string::size).size();
 }
 
 // The labels for gnuplot: all of them, or as many as there is room for.

@@ -106,29 +106,28 @@ std::string defaults_that_matter(const Invocation& invocation, const ScenarioOpt
   const auto given = [&invocation](const char* name) {
     return find_option(invocation.app, name)->count() > 0;
   };
-  Statements all;
+  std::vector<std::string> words;
+  const auto add = [&words](const Statement& each) { words.push_back(words_of(each)); };
   const WorkloadOptions& workload = run.workload;
   if (!given("timeout") && workload.has_timeout()) {
-    all.push_back({"default-timeout", {{"timeout", workload.timeout}}});
+    add({"default-timeout", {{"timeout", workload.timeout}}});
   }
   const auto outage = run.outage();
   const bool frozen =
       outage.what.kind == Disturbance::Kind::kFreeze && outage.length > Duration::zero();
   if (!given("backlog") && frozen && !run.graph.on()) {
-    all.push_back({"default-backlog", {counted("backlog", run.service.backlog)}});
+    add({"default-backlog", {counted("backlog", run.service.backlog)}});
   }
-  if (!given("replicas") && !run.graph.on()) all.push_back({"default-replicas", {}});
+  if (!given("replicas") && !run.graph.on()) add({"default-replicas", {}});
   if (!given("connections") && !workload.connections.kept()) {
-    all.push_back({"default-connections", {}});
+    add({"default-connections", {}});
   }
   if (restarts_hosts(run)) {
     if (!given("queue-length") && run.service.workers.queue_length == WorkerSettings::kUnbounded) {
-      all.push_back({"default-queue-length", {}});
+      add({"default-queue-length", {}});
     }
-    if (!given("host-start")) all.push_back({"default-host-start", {}});
+    if (!given("host-start")) add({"default-host-start", {}});
   }
-  std::vector<std::string> words;
-  for (const Statement& each : all) words.push_back(words_of(each));
   return list_words(words);
 }
 

@@ -140,6 +140,16 @@ std::string time_or(const std::optional<TimeBound>& time) {
   return time ? (time->or_more ? "> " : "") + time_words(time->time) : "-";
 }
 
+// What is the same in all of several rows is said once, below them.
+Statements common_remarks(const std::vector<AnsweredRow>& rows) {
+  Statements common = rows.size() > 1 ? remarks_of(rows.front().result) : Statements();
+  for (const AnsweredRow& row : rows) {
+    const Statements own = remarks_of(row.result);
+    std::erase_if(common, [&own](const Statement& each) { return !says(own, each.id); });
+  }
+  return common;
+}
+
 std::string answered_in(const CellResult& cell, RunPhase phase) {
   return share_or(phase_of(cell, phase).success);
 }
@@ -241,20 +251,13 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
       }
     }
   }
-  // What is the same in all rows is said once, below them.
-  Statements common = rows.empty() ? Statements() : remarks_of(rows.front().result);
+  const Statements common = common_remarks(rows);
   for (const AnsweredRow& row : rows) {
     const Statements own = remarks_of(row.result);
-    std::erase_if(common, [&own](const Statement& each) { return !says(own, each.id); });
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::string remark;
-    for (const Statement& each : remarks_of(rows[i].result)) {
-      if (rows.size() > 1 && says(common, each.id)) continue;
-      remark = words_of(each);
-      break;
-    }
-    table.remarks.push_back(remark);
+    const auto first = std::find_if(own.begin(), own.end(), [&common](const Statement& each) {
+      return !says(common, each.id);
+    });
+    table.remarks.push_back(first == own.end() ? "" : words_of(*first));
   }
   return table;
 }
@@ -374,12 +377,8 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
         {"zero-may-be",
          {counted("runs", most_runs), {"share", ShareOf{wilson_interval(0, most_runs).high}}}});
   }
-  for (const Statement& each : rows.empty() ? Statements() : remarks_of(rows.front().result)) {
-    const bool common =
-        rows.size() > 1 && std::all_of(rows.begin(), rows.end(), [&](const AnsweredRow& row) {
-          return says(remarks_of(row.result), each.id);
-        });
-    if (common) all.push_back({"in-each-row", {{"remark", words_of(each)}}});
+  for (const Statement& each : common_remarks(rows)) {
+    all.push_back({"in-each-row", {{"remark", words_of(each)}}});
   }
   return all;
 }
