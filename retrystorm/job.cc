@@ -77,8 +77,7 @@ JobCells job_cells(const Compared& asked, const std::vector<JobCase>& cases) {
   JobCells result;
   for (const JobCase& each : cases) {
     for (const ListedStrategy& strategy : asked.strategies) {
-      NamedOptions of_cell = each.options;
-      set_strategy(of_cell, strategy);
+      NamedOptions of_cell = with_strategy(each.options, strategy);
       of_cell.insert(usual_job().begin(), usual_job().end());
       // What is not given holds where it can: workers have no base delay.
       for (const auto& [name, why] : unused_options(scenario_of(of_cell))) {

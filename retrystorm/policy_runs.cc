@@ -44,8 +44,8 @@ ScenarioOptions scenario_with(const PolicyToRun& policy, const StudyDisturbance&
   if (policy.multiplexed) all.try_emplace("connections", "multiplexed");
   all["outage-at"] = format_duration(options.outage_at);
   all["observe"] = format_duration(options.observe);
-  set_strategy(all, {.name = "", .settings = policy.settings});
-  ScenarioOptions scenario = scenario_of(all);
+  ScenarioOptions scenario =
+      scenario_of(with_strategy(std::move(all), {.name = "", .settings = policy.settings}));
   if (!given.contains("observe")) scenario.observe = until_drained(scenario);
   return scenario;
 }

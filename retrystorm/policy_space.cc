@@ -153,12 +153,9 @@ NamedOptions PolicySpace::changes(const Settings& settings) const {
 }
 
 NamedOptions PolicySpace::options_of(const Settings& settings, const NamedOptions& common) const {
-  const ListedStrategy& strategy = strategies_[settings[0]];
   NamedOptions options = common;
-  const NamedOptions changed = changes(settings);
-  options.insert(changed.begin(), changed.end());
-  set_strategy(options, strategy);
-  return options;
+  options.merge(changes(settings));
+  return with_strategy(std::move(options), strategies_[settings[0]]);
 }
 
 std::vector<std::pair<std::string, std::string>> PolicySpace::in_full(

@@ -181,8 +181,7 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   question.compared = question.strategies.size();
   // What is retried stays as it is at the start.
   const auto retried_by = [&question](const ListedStrategy& strategy) {
-    NamedOptions with = question.given;
-    set_strategy(with, strategy);
+    const NamedOptions with = with_strategy(question.given, strategy);
     return to_string(scenario_of(with).workload.retry.limit.retry_on);
   };
   const std::string retry_on = retried_by(question.strategies.front());

@@ -213,8 +213,7 @@ struct TriedIn {
 std::vector<Case> cases_of(const Compared& asked) {
   std::vector<Case> cases;
   for (const ListedStrategy& each : asked.strategies) {
-    cases.push_back({each.name, asked.given});
-    set_strategy(cases.back().options, each);
+    cases.push_back({each.name, with_strategy(asked.given, each)});
   }
   if (!cases.empty()) return cases;
   if (!asked.given.empty()) return {{"this service", asked.given}};

@@ -95,9 +95,7 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
   if (options.fails_until) story = {*options.fails_until, *options.succeeds_above};
   std::vector<ScenarioOptions> each;
   for (const ListedStrategy& strategy : asked.strategies) {
-    NamedOptions of_strategy = asked.given;
-    set_strategy(of_strategy, strategy);
-    each.push_back(scenario_of(of_strategy));
+    each.push_back(scenario_of(with_strategy(asked.given, strategy)));
     check(each.back().workload.retry);
   }
   refuse_unused(

@@ -84,9 +84,9 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
     for (const ListedStrategy& strategy : listed) {
       NamedOptions of_cell = disturbance.options;
       of_cell.insert(given.begin(), given.end());
-      set_strategy(of_cell, strategy);
       if (disturbance.outage) outages.push_back(cells.size());
-      cells.push_back({{disturbance.title, strategy.name}, scenario_of(of_cell)});
+      cells.push_back({{disturbance.title, strategy.name},
+                       scenario_of(with_strategy(std::move(of_cell), strategy))});
     }
   }
   Study study(invocation, options,

@@ -288,13 +288,13 @@ std::vector<ListedStrategy> parse_strategies(const OptionList& options, std::str
   return strategies;
 }
 
-void set_strategy(NamedOptions& options, const ListedStrategy& strategy) {
+NamedOptions with_strategy(NamedOptions options, const ListedStrategy& strategy) {
+  options.erase("strategy");
   if (!strategy.settings) {
     options["strategy"] = strategy.name;
-    return;
+    return options;
   }
   const ListedScenario any;
-  options.erase("strategy");
   const NamedOptions given = options;
   for (const auto& [name, text] : *strategy.settings) {
     const Option& option = *any.list.find(name);
@@ -305,6 +305,7 @@ void set_strategy(NamedOptions& options, const ListedStrategy& strategy) {
     });
     if (!overruled) options[option.name] = text;
   }
+  return options;
 }
 
 Statements overruled(const NamedOptions& given, const std::vector<ListedStrategy>& strategies,
@@ -318,8 +319,7 @@ Statements overruled(const NamedOptions& given, const std::vector<ListedStrategy
   }
   for (const ListedStrategy& each : strategies) {
     if (!each.settings) continue;
-    NamedOptions with = given;
-    set_strategy(with, each);
+    const NamedOptions with = with_strategy(given, each);
     std::vector<std::string> in_force, not_in_force;
     for (const auto& [name, value] : *each.settings) {
       if (of_strategy.list.find(name) != nullptr) continue;
@@ -366,8 +366,8 @@ NamedOptions with_values(const NamedOptions& given, const Grid& grid,
     const bool added = swept.separator != 0 && !text.empty();
     text = added ? text + swept.separator + ' ' + values[i] : values[i];
   }
-  if (file) set_strategy(options, *file);  // last, because all other options override its settings
-  return options;
+  // Last, because all other options override its settings.
+  return file ? with_strategy(std::move(options), *file) : options;
 }
 
 ScenarioOptions cell_options(const NamedOptions& given, const Grid& grid,

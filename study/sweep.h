@@ -25,9 +25,9 @@ struct ListedStrategy {
 // with a readable message.
 std::vector<ListedStrategy> parse_strategies(const OptionList& options, std::string_view list);
 
-// Replaces the strategy of the options with this one. Options that were set already, in any form, override
+// The options with this strategy in place of theirs. Options that were set already, in any form, override
 // the settings of a file.
-void set_strategy(NamedOptions& options, const ListedStrategy& strategy);
+NamedOptions with_strategy(NamedOptions options, const ListedStrategy& strategy);
 
 // One swept option.
 struct Axis {

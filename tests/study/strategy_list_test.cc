@@ -76,9 +76,10 @@ TEST_F(StrategyListTest, RefusesWhatIsNone) {
 
 TEST(SetStrategy, TakesThePlaceOfAnother) {
   NamedOptions options{{"strategy", "fixed"}, {"clients", "5"}};
-  set_strategy(options, {.name = "grpc"});
+  options = with_strategy(options, {.name = "grpc"});
   EXPECT_THAT(options, ElementsAre(Pair("clients", "5"), Pair("strategy", "grpc")));
-  set_strategy(options, {.name = "mine.ini", .settings = NamedOptions{{"max-retries", "2"}}});
+  options =
+      with_strategy(options, {.name = "mine.ini", .settings = NamedOptions{{"max-retries", "2"}}});
   EXPECT_THAT(options, ElementsAre(Pair("clients", "5"), Pair("max-retries", "2")));
 }
 
@@ -87,7 +88,7 @@ TEST(SetStrategy, LeavesGivenOptionsInAnyForm) {
       .name = "mine.ini",
       .settings = NamedOptions{{"max-retries", "2"}, {"jitter", "full"}, {"deadline", "5s"}}};
   NamedOptions options{{"max-retries", "7"}, {"random", "1s"}};
-  set_strategy(options, mine);
+  options = with_strategy(options, mine);
   EXPECT_THAT(options,
               ElementsAre(Pair("deadline", "5s"), Pair("max-retries", "7"), Pair("random", "1s")));
 }
