@@ -32,7 +32,7 @@ void declare(CLI::App& app, MergeOptions& options) {
       ->type_name("");
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+[[noreturn]] void refuse_file(const std::string& path, const std::string& what) {
   throw UnreadableFile(printable(path) + ' ' + what);
 }
 
@@ -93,13 +93,13 @@ Part read_part(const std::string& path) {
   try {
     read_start(line, part);
   } catch (const std::exception&) {  // no such line
-    refuse(path, "is no part of a study: the files of --json and --csv with --cell=i/n are");
+    refuse_file(path, "is no part of a study: the files of --json and --csv with --cell=i/n are");
   }
   while (std::getline(file, line)) {
     const Json json = csv ? Json{{"type", part.lines.empty() ? "columns" : "cell"}}
                           : Json::parse(line, nullptr, false);
     if (file.eof() || !json.is_object() || !json.contains("type") || !json["type"].is_string()) {
-      refuse(path, "is cut short: run " + part.option() + " again");
+      refuse_file(path, "is cut short: run " + part.option() + " again");
     }
     part.lines[json["type"]].push_back(line);
   }
@@ -143,13 +143,13 @@ void check_parts(const std::vector<Part>& parts) {
     const Json differs = Json::diff(asked_of(first), asked_of(part));
     if (differs.empty()) continue;
     const std::string path = differs[0]["path"];
-    refuse(part.path, beside + with_dashes(path.substr(1, path.find('/', 1) - 1)) +
-                          ": all parts need the same program, options and seed");
+    refuse_file(part.path, beside + with_dashes(path.substr(1, path.find('/', 1) - 1)) +
+                               ": all parts need the same program, options and seed");
   }
   for (std::size_t i = 0; i < std::max(first.share.parts, parts.size()); ++i) {
     if (i < parts.size() && parts[i].share.number == i + 1) continue;
     if (i > 0 && i < parts.size() && parts[i].share.number == i) {
-      refuse(parts[i].path, "and " + printable(parts[i - 1].path) + " are the same part");
+      refuse_file(parts[i].path, "and " + printable(parts[i - 1].path) + " are the same part");
     }
     throw UnreadableFile("a part is missing: --cell=" + std::to_string(i + 1) + '/' +
                          std::to_string(first.share.parts));
@@ -161,7 +161,7 @@ void check_parts(const std::vector<Part>& parts) {
     for (const std::string& type : kOfCells) {
       whole &= part.of(type).size() == part.own_cells() * lines_of_a_cell(parts, type);
     }
-    if (!whole) refuse(part.path, "has not all of its rows: run " + part.option() + " again");
+    if (!whole) refuse_file(part.path, "has not all of its rows: run " + part.option() + " again");
   }
 }
 

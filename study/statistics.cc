@@ -4,18 +4,16 @@
 #include <cmath>
 #include <utility>
 
+#include "model/base/random.h"
+
 namespace retrystorm {
 
 namespace {
 
 // The value that a normal variate exceeds, in either direction, with the probability `misses`.
 double normal_z(double misses) {
-  double low = 0, high = 40;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = (low + high) / 2;
-    (std::erfc(middle / std::sqrt(2.0)) > misses ? low : high) = middle;
-  }
-  return high;
+  const auto is_below = [misses](double z) { return std::erfc(z / std::sqrt(2.0)) > misses; };
+  return find_crossing(0, 40, is_below).high;
 }
 
 // The same value of Student's distribution. One and two degrees of freedom have closed forms. From
@@ -86,13 +84,9 @@ double binomial_at_most(std::size_t hits, std::size_t runs, double share) {
 }
 
 double greatest_share(std::size_t hits, std::size_t runs, double misses) {
-  double low = 0, high = 1;
-  if (hits >= runs) return high;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (binomial_at_most(hits, runs, middle) > misses ? low : high) = middle;
-  }
-  return high;
+  if (hits >= runs) return 1;
+  const auto is_below = [=](double share) { return binomial_at_most(hits, runs, share) > misses; };
+  return find_crossing(0, 1, is_below).high;
 }
 
 double least_share(std::size_t hits, std::size_t runs, double misses) {
