@@ -179,12 +179,9 @@ Duration end_of_outage(const ScenarioOptions& scenario) {
 std::string moved(const std::string& actions, const ScenarioOptions& scenario) {
   const Duration later = end_of_outage(scenario) - end_of_outage(ScenarioOptions());
   if (later == Duration::zero() || actions.empty()) return actions;
-  TimelineOptions timeline;
-  OptionList list;
-  declare_options(list, timeline, Engine::kSimulated);
-  list.set("at", actions);
+  const std::vector<TimedAction> at = scenario_of({{"at", actions}}).timeline.at;
   std::vector<std::string> all;
-  for (TimedAction& each : timeline.at) {
+  for (TimedAction each : at) {
     each.t = saturating_add(each.t, later);
     all.push_back(print_timed(each));
   }

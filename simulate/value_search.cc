@@ -32,15 +32,6 @@ ValueScale scale_of(const OptionList& list, const SimulatorOptions& options) {
   }
 }
 
-// The calm before the outage in a search for the size of a budget: as long as it saves. After less it
-// would seem too small. Empty if it stays as it is.
-std::string calm_for_budget(const std::string& searched, const NamedOptions& given,
-                            const ScenarioOptions& options) {
-  if (!searched.starts_with("budget-") || given.contains("outage-at")) return "";
-  const auto saves = look_ahead(options).budget_saves;
-  return saves ? format_duration(saves->of) : "";
-}
-
 class ValueSearch {
  public:
   ValueSearch(const Invocation& invocation, const SimulatorOptions& options)
@@ -51,8 +42,10 @@ class ValueSearch {
         given_(given_options(invocation.app, any_.list)),
         scale_(scale_of(any_.list, options)) {
     may_observe_ = !given_.contains("observe");
-    calm_ = calm_for_budget(scale_.name, given_, options_of(scale_.values.back()));
-    if (!calm_.empty()) given_["outage-at"] = calm_;
+    if (scale_.name.starts_with("budget-") && !given_.contains("outage-at")) {
+      const auto saves = look_ahead(options_of(scale_.values.back())).budget_saves;
+      if (saves) given_["outage-at"] = calm_ = format_duration(saves->of);
+    }
     study_.emplace(invocation, options, plan_of(invocation));
     study_->tell_outlook(invocation, {0, 1}, set_, "before-search");
   }
@@ -236,7 +229,9 @@ class ValueSearch {
   NamedOptions given_{};
   ValueScale scale_{};
   bool may_observe_ = false;
-  std::string calm_{};              // see `calm_for_budget`
+  // The calm before the outage in a search for the size of a budget: as long as it saves. After less it would seem too
+  // small. Empty if it stays as it is.
+  std::string calm_{};
   std::vector<std::string> set_{};  // options that the search sets
   std::optional<Study> study_{};
   std::map<std::string, CellResult> results_{};

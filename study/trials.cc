@@ -406,11 +406,6 @@ bool can_be(const ScenarioOptions& options) {
   }
 }
 
-bool is_given(const AskedRow& asked, const Trial& trial) {
-  return std::any_of(trial.with.begin(), trial.with.end(),
-                     [&asked](const auto& each) { return asked.given.contains(each.first); });
-}
-
 double success_in(const CellResult& result, RunPhase phase) {
   return result.phases[static_cast<std::size_t>(phase)].success.value_or(1);
 }
@@ -523,7 +518,10 @@ std::vector<AnswerTrials::Outcome> AnswerTrials::tried(
     const bool is_backlog = row.id == "backlog" && asked.is_one;
     for (Trial& trial : asked.trials) {
       trial.row = row.id;
-      if ((!trial.is_estimate && is_given(asked_, trial)) || !can_be(trial.options) ||
+      const bool is_given =
+          std::any_of(trial.with.begin(), trial.with.end(),
+                      [this](const auto& each) { return asked_.given.contains(each.first); });
+      if ((!trial.is_estimate && is_given) || !can_be(trial.options) ||
           std::find(answered.begin(), answered.end(), trial.note.id) != answered.end()) {
         continue;
       }
