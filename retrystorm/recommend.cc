@@ -43,35 +43,29 @@ struct RecommendOptions : StudyOptions {
 
 void declare(CLI::App& app, RecommendOptions& options) {
   auto* study = option_group(app, "Study");
-  add_text(
+  const auto add = [](CLI::Option* option) { option->group("Study"); };
+  add(add_text(
       *study, "--start", options.start,
       "your settings, from which the search starts: a strategy, a settings file (.ini) or another "
-      "program's file (see `import`)")
-      ->group("Study");
-  add_text(*study, "--policy", options.policy,
-           "which policy of that file: the name of something that it is for, or its line")
-      ->group("Study");
-  add_repeated(*study, "--fix", "OPTION", options.fixed,
-               "an option that stays as it is in the settings of --start; may be repeated")
-      ->group("Study");
-  add_value(
+      "program's file (see `import`)"));
+  add(add_text(*study, "--policy", options.policy,
+               "which policy of that file: the name of something that it is for, or its line"));
+  add(add_repeated(*study, "--fix", "OPTION", options.fixed,
+                   "an option that stays as it is in the settings of --start; may be repeated"));
+  add(add_value(
       *study, "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
       "only settings that this format can say, and print them in it: grpc, envoy, istio, envoy-gateway, "
-      "resilience4j, aws or dotnet; not given: the format of --start")
-      ->group("Study");
-  study
-      ->add_flag("--thorough", options.thorough,
-                 "four times the work: more settings, and a certificate for down<1%")
-      ->group("Study");
+      "resilience4j, aws or dotnet; not given: the format of --start"));
+  add(study->add_flag("--thorough", options.thorough,
+                      "four times the work: more settings, and a certificate for down<1%"));
   study
       ->add_flag_callback(
           "--quick", [] {}, "what is done without --thorough")
       ->group("");
-  add_count(*study, "--candidates", options.candidates,
-            "how many settings the search begins with; without --thorough a third of them", 10,
-            100'000)
-      ->group("Study");
+  add(add_count(*study, "--candidates", options.candidates,
+                "how many settings the search begins with; without --thorough a third of them", 10,
+                100'000));
   add_study_options(app, options, {});
   add_max_time(app, options);
   hide(app, "runs");  // the certificate's plan says how many
