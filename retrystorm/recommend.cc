@@ -174,8 +174,8 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   question.strategies.push_back(question.format ? default_of(*question.format) : named("begin"));
   question.compared = question.strategies.size();
   // What is retried stays as it is at the start.
-  const auto retried_by = [&question](const ListedStrategy& strategy) {
-    const NamedOptions with = with_strategy(question.given, strategy);
+  const auto retried_by = [&question](const ListedStrategy& one) {
+    const NamedOptions with = with_strategy(question.given, one);
     return to_string(scenario_of(with).workload.retry.limit.retry_on);
   };
   const std::string retry_on = retried_by(question.strategies.front());
