@@ -74,22 +74,20 @@ TEST_F(StrategyListTest, RefusesWhatIsNone) {
   EXPECT_THROW(parse_strategies(options_, "/nowhere/mine.ini"), UnreadableFile);
 }
 
-TEST(SetStrategy, TakesThePlaceOfAnother) {
-  NamedOptions options{{"strategy", "fixed"}, {"clients", "5"}};
-  options = with_strategy(options, {.name = "grpc"});
-  EXPECT_THAT(options, ElementsAre(Pair("clients", "5"), Pair("strategy", "grpc")));
-  options =
-      with_strategy(options, {.name = "mine.ini", .settings = NamedOptions{{"max-retries", "2"}}});
-  EXPECT_THAT(options, ElementsAre(Pair("clients", "5"), Pair("max-retries", "2")));
+TEST(WithStrategy, TakesThePlaceOfAnother) {
+  const NamedOptions grpc =
+      with_strategy({{"strategy", "fixed"}, {"clients", "5"}}, {.name = "grpc"});
+  EXPECT_THAT(grpc, ElementsAre(Pair("clients", "5"), Pair("strategy", "grpc")));
+  const ListedStrategy mine{.name = "mine.ini", .settings = NamedOptions{{"max-retries", "2"}}};
+  EXPECT_THAT(with_strategy(grpc, mine),
+              ElementsAre(Pair("clients", "5"), Pair("max-retries", "2")));
 }
 
-TEST(SetStrategy, LeavesGivenOptionsInAnyForm) {
+TEST(WithStrategy, LeavesGivenOptionsInAnyForm) {
   const ListedStrategy mine{
       .name = "mine.ini",
       .settings = NamedOptions{{"max-retries", "2"}, {"jitter", "full"}, {"deadline", "5s"}}};
-  NamedOptions options{{"max-retries", "7"}, {"random", "1s"}};
-  options = with_strategy(options, mine);
-  EXPECT_THAT(options,
+  EXPECT_THAT(with_strategy({{"max-retries", "7"}, {"random", "1s"}}, mine),
               ElementsAre(Pair("deadline", "5s"), Pair("max-retries", "7"), Pair("random", "1s")));
 }
 
