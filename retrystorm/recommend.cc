@@ -683,7 +683,10 @@ class Recommendation final : private Trials {
     const ScenarioOptions options = scenario_of(space_.options_of(recommended, question_.given));
     if (const auto length =
             options.graph.on() ? std::nullopt : advised_queue_length(look_ahead(options))) {
-      teller_.below({"recommend-queue", {{"length", std::to_string(*length)}}});
+      const bool in_kernel = options.service.accepts_when_free();
+      teller_.below({"recommend-queue",
+                     {{"option", in_kernel ? "backlog" : "queue-length"},
+                      {"length", std::to_string(*length)}}});
     }
     const double most = greatest_share(certificate_.most_for, certificate_.runs, misses_);
     teller_.dim({options_.start.empty() ? "recommend-below" : "recommend-below-start",

@@ -85,7 +85,10 @@ void try_accepts(Asked& asked) {
     const std::size_t length =
         std::min(advised_queue_length(look_ahead(asked.options)).value_or(kLengthOfPassenger),
                  kLengthOfPassenger);
-    asked.add("if-queue", {{"queue-length", std::to_string(length)}});
+    // One that accepts only what it serves has its queue in the kernel: what is known of that is what could be changed.
+    const bool in_kernel = asked.service.accepts_when_free();
+    asked.add("if-queue", {{in_kernel ? "backlog" : "queue-length", std::to_string(length)}})
+        .is_estimate = in_kernel;
   }
 }
 
