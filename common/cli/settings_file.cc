@@ -119,13 +119,11 @@ class SettingsFile : public CLI::ConfigTOML {
       const std::optional<KnownOption> known = find_(each.name);
       if (!known || known->takes_several || each.inputs.size() < 2) continue;
       const std::vector<std::string>& written = names.at(known->name);
-      std::string whole;
-      for (const std::string& part : each.inputs) whole += (whole.empty() ? "" : " ") + part;
       throw CLI::ConfigError((app_ == nullptr ? "" : "--config: ") + list_of(written) +
                              (written.size() == 1 ? " takes" : " take") +
                              " one value, and here are " + std::to_string(each.inputs.size()) +
-                             ": write " + written.front() + " = \"" + whole +
-                             "\" (and a table as 1+1+2)");
+                             ": " + list_of(each.inputs) +
+                             " (one with a blank is written in quotes, and a table as 1+1+2)");
     }
     all = std::move(joined);
   }
