@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "model/run/picked_hosts.h"
 #include "simulator/hedges.h"
 
 namespace retrystorm {
@@ -45,8 +46,7 @@ Calls::~Calls() = default;
 void Calls::keep_connections_to(const HostSettings& hosts) {
   if (!has_pools_) return;
   picks_hosts_ = true;
-  host_for_connection_ = hosts.pick_per == PickPer::kConnection;
-  if (host_for_connection_) connections_.age = hosts.connection_age;
+  connections_ = connections_to(hosts, connections_);
   hosts_ = static_cast<std::uint32_t>(hosts.most());
   places_.resize(calls_.size());
   begin_pools();
@@ -54,7 +54,7 @@ void Calls::keep_connections_to(const HostSettings& hosts) {
 
 void Calls::begin_pools() {
   pools_.clear();
-  for (std::size_t i = 0; i < process_count_ * (host_for_connection_ ? 1 : hosts_); ++i) {
+  for (std::size_t i = 0; i < process_count_ * (connections_.picked ? 1 : hosts_); ++i) {
     pools_.push_back(
         {.watched = connections_.multiplexed(), .connections = PooledConnections(connections_)});
   }
@@ -356,7 +356,7 @@ Calls::Place Calls::take_connection(TimePoint now, Pool& pool, ConnectionPlace& 
 
 void Calls::use_connection(TimePoint now, const Attempt& attempt, Place place,
                            const ConnectionPlace& kept) {
-  if (host_for_connection_ && !bind_connection(now, attempt, place, kept)) return;
+  if (connections_.picked && !bind_connection(now, attempt, place, kept)) return;
   const bool is_kept = place == Place::kKept;
   Call& call = calls_[attempt.client];
   call.connected = true;
@@ -474,7 +474,7 @@ void Calls::close_idle_after(TimePoint now, Duration time) {
 }
 
 bool Calls::lose_longest_idle_connection(std::uint32_t host) {
-  if (host_for_connection_) return lose_longest_idle_of_any_pool(host);
+  if (connections_.picked) return lose_longest_idle_of_any_pool(host);
   bool is_idle = false;
   std::vector<IdleSince> of_others;
   while (!is_idle && !longest_idle_.empty()) {
@@ -576,8 +576,8 @@ void Calls::close_all(TimePoint now) {
 
 void Calls::lose_idle_connections(std::uint32_t host) {
   if (!has_pools_) return;
-  const std::size_t first = host_for_connection_ ? 0 : host;
-  for (std::size_t i = first; i < pools_.size(); i += host_for_connection_ ? 1 : hosts_) {
+  const std::size_t first = connections_.picked ? 0 : host;
+  for (std::size_t i = first; i < pools_.size(); i += connections_.picked ? 1 : hosts_) {
     pools_[i].connections.lose_idle(to_host(host));
   }
   idle_[host] = 0;
@@ -602,7 +602,7 @@ bool Calls::lose_longest_idle_of_any_pool(std::uint32_t host) {
 
 void Calls::lose_connections_of(TimePoint now, std::uint32_t number) {
   const std::uint32_t host = number % hosts_;
-  PooledConnections& pool = pools_[host_for_connection_ ? number / hosts_ : number].connections;
+  PooledConnections& pool = pools_[connections_.picked ? number / hosts_ : number].connections;
   idle_[host] -= pool.lose_idle(to_host(host));
   // First all of them: a hedge may be sent at once.
   std::vector<Attempt> lost;

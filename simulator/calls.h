@@ -318,7 +318,7 @@ class Calls final : public CallerOfHosts {
     return picks_hosts_ ? places_[slot] : ConnectionPlace();
   }
   std::uint32_t pool_number(Slot slot) const {
-    return picks_hosts_ && !host_for_connection_ ? number_at_host(slot) : process_numbers_[slot];
+    return picks_hosts_ && !connections_.picked ? number_at_host(slot) : process_numbers_[slot];
   }
   // As `lose_connections_of` has it.
   std::uint32_t number_at_host(Slot slot) const {
@@ -332,14 +332,14 @@ class Calls final : public CallerOfHosts {
   }
   // Chooses the attempt's host, if they are picked here. Returns false if there is none: the attempt has failed.
   bool find_host(TimePoint now, const Attempt& attempt) {
-    return !picks_hosts_ || host_for_connection_ || find_picked_host(now, attempt);
+    return !picks_hosts_ || connections_.picked || find_picked_host(now, attempt);
   }
   // The same for its connection, which it has taken. Returns false if the attempt has failed, or looks for another one.
   bool bind_connection(TimePoint now, const Attempt& attempt, Place place,
                        const ConnectionPlace& kept);
   // The attempt ends. Nobody knows of it if it has no connection, and so no host.
   void hang_up(TimePoint now, const Attempt& attempt) {
-    if (!host_for_connection_ || calls_[attempt.client].connected) target_->hang_up(now, attempt);
+    if (!connections_.picked || calls_[attempt.client].connected) target_->hang_up(now, attempt);
   }
   [[gnu::noinline]] bool find_picked_host(TimePoint now, const Attempt& attempt);
   // An attempt takes a connection, or else its place in line.
@@ -455,7 +455,6 @@ class Calls final : public CallerOfHosts {
   std::vector<Call> calls_;                     // by slot
   std::vector<Process> processes_;              // empty if the policy shares nothing
   bool picks_hosts_ = false;                    // there are several for kept connections
-  bool host_for_connection_ = false;            // and one is picked for each, not for each attempt
   std::uint32_t hosts_ = 1;                     // to which each process keeps connections
   std::vector<Pool> pools_;                     // of the processes; empty without kept connections
   std::vector<ConnectionPlace> places_;         // by slot; empty unless hosts are picked

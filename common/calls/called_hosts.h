@@ -11,7 +11,6 @@
 
 #include "common/http/http_request.h"
 #include "model/retry/attempt.h"
-#include "model/run/connections.h"
 #include "model/run/picked_hosts.h"
 
 namespace retrystorm {
@@ -31,12 +30,7 @@ class CalledHosts {
         missed_(size()) {}
 
   std::size_t size() const { return requests_.size(); }
-  // These settings, with what that of the hosts adds: is a host picked for each kept connection?
-  ConnectionSettings of_connections(ConnectionSettings settings) const {
-    settings.picked = settings.kept() && hosts_.settings().pick_per == PickPer::kConnection;
-    if (settings.picked) settings.age = hosts_.settings().connection_age;
-    return settings;
-  }
+  const HostSettings& settings() const { return hosts_.settings(); }
   std::uint64_t seed() const { return seed_; }
   const HttpRequest& request_to(Host host) const { return requests_[host]; }
 

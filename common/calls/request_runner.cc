@@ -15,7 +15,8 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
       timeout_(options.timeout),
       longest_attempt_(options.retry.hedge.on == HedgeOn::kTimeout ? Duration::max()
                                                                    : options.timeout),
-      pool_settings_(hosts ? hosts->of_connections(options.connections) : options.connections),
+      pool_settings_(hosts ? connections_to(hosts->settings(), options.connections)
+                           : options.connections),
       behaviour_(options.mean_think_time(), options.retry),
       hedges_(options.retry),
       waits_(waits),

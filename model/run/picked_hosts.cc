@@ -13,9 +13,9 @@ PickedHosts::PickedHosts(const HostSettings& settings, std::uint64_t seed, std::
 }
 
 PickedHosts::Host PickedHosts::pick(TimePoint now, std::size_t process, List& tried) {
-  const Host host = picker_of(process).choose(now, tried);
+  const Host host = picker_of(process).pick(now, tried);
   if (host == Picker::kNone) return host;
-  begin(now, process, host);
+  ++totals_[host].attempts;
   if (settings_.retry_host.kind != RetryHost::Kind::kAny) tried.push_back(host);
   return host;
 }

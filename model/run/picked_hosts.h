@@ -8,10 +8,18 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/run/connections.h"
 #include "model/run/host_report.h"
 #include "model/service/picker.h"
 
 namespace retrystorm {
+
+// How somebody connects to these hosts: is one of them picked for each connection that he keeps?
+inline ConnectionSettings connections_to(const HostSettings& hosts, ConnectionSettings settings) {
+  settings.picked = settings.kept() && hosts.pick_per == PickPer::kConnection;
+  if (settings.picked) settings.age = hosts.connection_age;
+  return settings;
+}
 
 // Has no lock: the caller prevents concurrent calls. Times passed in never decrease.
 class PickedHosts {
