@@ -73,6 +73,7 @@ constexpr Row kRows[] = {
     Row{"service-gone",
         "the service is gone: all {attempts} attempts/s are refused, or reach nothing"},
     Row{"since", "since {what} at {at}"},
+    Row{"stays-low", "it stays at {ok} of {baseline} OK/s"},
     Row{"too-short-after", "not watched for 15 s after the outage"},
     Row{"unwell-before", "but before the outage only {share} of the attempts were OK"},
     // Why a service died first: model/run/graph_report.cc
@@ -647,6 +648,7 @@ constexpr Row kRows[] = {
     Row{"measure-half-timeout",
         "at {clients} client{s} 5 % of the answers took over half the timeout: no more was tried"},
     Row{"measure-interrupted", "Stopped by a signal"},
+    Row{"measure-listens", "its accept queue holds {backlog} connection{s} (backlog)"},
     Row{"measure-no-answer", "It does not answer: {why}"},
     Row{"measure-no-answers", "with {clients} at a time {share} get no answer in time"},
     Row{"measure-no-knee",
@@ -661,10 +663,9 @@ constexpr Row kRows[] = {
     Row{"measure-notices", "it does not serve requests whose clients have hung up"},
     Row{"measure-plan",
         "Requests to {whom}: 1, 2, 4, ... up to {most} at a time, {step} to {longest} each; then 4 steps around the most "
-        "that it serves at once, the third step again, and three times up to five times as many that hang up: {all} at most. "
-        "Stops when "
-        "1 % of 5 s fail, when 5 % of the answers take over half of {timeout} or over five times the first ones, when "
-        "OK/s fall twice, when --health-url is not 200, at Ctrl-C"},
+        "that it serves at once, the third step again, and three times up to five times as many that hang up: {all} at "
+        "most. Stops when 1 % of 5 s fail, when 5 % of the answers take over half of {timeout} or over "
+        "five times the first ones, when OK/s fall twice, when --health-url is not 200, at Ctrl-C"},
     Row{"measure-poor-fit", "steps that were held out are off by {error}: take it with care"},
     Row{"measure-progress", "{clients} at a time: {rate} OK/s, {time}"},
     Row{"measure-rate-limit",

@@ -472,11 +472,29 @@ class RecoveryTracker::Judge {
   bool answers(const Window& window) const {
     return window.rates().ok >= 0.1 * base_.rate() * load_in(window);
   }
+  bool any_answers(Windows windows) const {
+    return std::any_of(windows.begin(), windows.end(),
+                       [this](const auto& each) { return answers(each); });
+  }
+  // Are OK/s low, and do neither they rise nor the attempts fall? See the header.
+  bool stays_low(Windows until) const {
+    constexpr std::size_t kLeast = 2 * kConsecutiveWindows;
+    if (until.size() < kLeast) return false;
+    const std::size_t half = std::max(kLeast, (until.size() + 1) / 2) / 2;
+    const Window earlier = joined(until.last(2 * half).first(half)),
+                 later = joined(until.last(half));
+    const auto rises = [](std::uint64_t from, double longer, std::uint64_t to) {
+      return number(to) - number(from) * longer >
+             kFallSigmas * std::sqrt(number(to) + number(from) * longer * longer);
+    };
+    const double longer = to_seconds(later.expected) / to_seconds(earlier.expected);
+    const auto low = [this](const Window& each) { return misses(each, 0.5, 0); };
+    return low(earlier) && low(later) && !rises(earlier.counts.ok, longer, later.counts.ok) &&
+           !rises(later.counts.attempts, 1 / longer, earlier.counts.attempts);
+  }
   bool is_coming(Windows until) const {
     const auto last = until.last(kConsecutiveWindows);
-    return draining(until) || no_errors(last) ||
-           std::any_of(last.begin(), last.end(),
-                       [this](const auto& each) { return answers(each); });
+    return draining(until) || no_errors(last) || (any_answers(last) && !stays_low(until));
   }
   Statement with(std::string_view id, std::size_t disturbance) const {
     return run_.with({id, {}}, run_.disturbances_[disturbance]);
@@ -660,6 +678,10 @@ class RecoveryTracker::Judge {
     } else {
       result_.verdict = Verdict::kCollapsed;
       result_.causes = why_collapsed(after_, run_.changed_);
+      if (any_answers(last)) {
+        result_.causes.push_back({"stays-low", {}});
+        add_ok(result_.causes.back(), joined(last), base_.rate());
+      }
     }
     if (since_) result_.causes.push_back(with("since", *since_));
     add_what_else();

@@ -32,6 +32,9 @@
 //   held. With 187 attempts/s and 60 s the noise hides what drains by less than 6.2/s; watched four times as
 //   long, by less than half of that. One that has fallen by half as much, and beyond noise, twice before, and filled again each
 //   time, is held by waves of retries, such as those of a budget that saves.
+// - Some OK that do not become more are a collapse: in the second half of the time since the outage, and in six windows or
+//   more, they are below 50 %. And from its first to its second half OK/s do not rise, nor do attempts/s fall,
+//   by more than random noise (2.5 times the root of both, as Poisson counts).
 // - A service that is back may still have a queue, where answers come late but in time. It has one if in each
 //   of the last three windows ten times as many requests wait as in any before the outage, and more than it
 //   answers in a second. By Little's law a request then waits for the queue divided by OK/s.
@@ -71,14 +74,14 @@
 namespace retrystorm {
 
 enum class Verdict {
-  kNoOutage,    // and well at the end
-  kUndecided,   // fewer than three windows after the outage, no attempt in the last three, or no
-                // baseline (or one of too few answers)
-  kRecovered,   // reached 90 % of the baseline, and did not miss 75 % later
-  kRelapsed,    // reached 90 % of the baseline, and missed 75 % later
-  kRecovering,  // below 90 %, but the last three windows have no errors, or one has 10 % OK, or the
-                // service's queue empties
-  kCollapsed,   // none of these; or down without an outage
+  kNoOutage,   // and well at the end
+  kUndecided,  // fewer than three windows after the outage, no attempt in the last three, or no
+               // baseline (or one of too few answers)
+  kRecovered,  // reached 90 % of the baseline, and did not miss 75 % later
+  kRelapsed,   // reached 90 % of the baseline, and missed 75 % later
+  kRecovering,  // below 90 %, but the last three windows have no errors, or one has 10 % OK that are not what
+                // it stays at, or the service's queue empties
+  kCollapsed,  // none of these; or down without an outage
 };
 
 inline constexpr std::array kVerdicts{Verdict::kNoOutage,   Verdict::kUndecided,

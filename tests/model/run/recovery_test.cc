@@ -314,6 +314,18 @@ TEST(Recovery, HasAVerdict) {
       {"down 3*10/300", kRecovering},
       {"down 3*9.8/300", kCollapsed},
       {"down 3*89/300", kRecovering},
+      // As much as before is no way back, if attempts are not fewer either. Ten percent more or less are chance.
+      {"down 6*20/80", kCollapsed,
+       "held-by-retries(attempts=100, retries=80); stays-low(ok=20, baseline=100)"},
+      {"down 5*20/80", kRecovering},
+      {"down 3*20/80 3*22/78", kCollapsed},
+      {"down 3*20/80 3*26/74", kRecovering},
+      {"down 3*20/80 3*20/60", kRecovering},
+      {"down 3*20/80 3*20", kRecovering},
+      {"down 12*49/80", kCollapsed},
+      {"down 12*51/80", kRecovering},
+      {"down 9*10/80 3*30/80", kRecovering},
+      {"down 6*10/80 12*30/80", kCollapsed},
       // Its last three windows decide.
       {"down 3*0/476", kCollapsed},
       {"down 2*80/50 3*0/476", kCollapsed},
