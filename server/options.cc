@@ -170,7 +170,7 @@ UnusedOptions unused_calls(CallOptions calls, const ServiceOptions& service) {
   OptionList in_force, usual;
   declare_options(in_force, calls);
   declare_options(usual, defaults);
-  in_force.no_effect({"waiting", "own-work"}, [&service] {
+  in_force.no_effect("waiting own-work", [&service] {
     return service.capacity == Capacity::kWorkers ? "" : "without --service=workers";
   });
   in_force.no_effect_after("calls",

@@ -249,24 +249,23 @@ void declare_what_is_unused(OptionList& options, ScenarioOptions& scenario) {
     const std::vector<Connections> all = connections_in(scenario);
     return std::find(all.begin(), all.end(), kind) != all.end();
   };
-  options.no_effect({"server-idle"}, [any] {
+  options.no_effect("server-idle", [any] {
     return any(Connections::kKeepAlive) ? "" : "without --connections=keep-alive";
   });
-  options.no_effect({"reset-limit"}, [any] {
+  options.no_effect("reset-limit", [any] {
     return any(Connections::kMultiplexed) ? "" : "without --connections=multiplexed";
   });
-  options.no_effect({"max-connections", "accepts"}, [any] {
+  options.no_effect("max-connections accepts", [any] {
     const bool alone = any(Connections::kNew) || any(Connections::kKeepAlive);
     return alone ? "" : "with --connections=multiplexed";
   });
-  const auto job = [&scenario] { return scenario.workload.arrivals == Arrivals::kJob; };
-  options.no_effect({"observe"}, [job] { return job() ? "with --arrivals=job" : ""; });
-  options.no_effect({"time-limit"}, [job] { return job() ? "" : "without --arrivals=job"; });
-  options.no_effect({"scale"}, [&plan = scenario.workload.plan, &workload = scenario.workload] {
+  options.needs("observe", "arrivals!=job");
+  options.needs("time-limit", "arrivals=job");
+  options.no_effect("scale", [&plan = scenario.workload.plan, &workload = scenario.workload] {
     return plan.file && plan.has_times() ? why_load_is_fixed(workload) : "";
   });
-  options.no_effect({"hint"}, [&scenario] { return why_no_hints(scenario); });
-  options.no_effect({"outage"}, [&scenario] {
+  options.no_effect("hint", [&scenario] { return why_no_hints(scenario); });
+  options.no_effect("outage", [&scenario] {
     const auto outage = scenario.outage();
     const bool happens =
         outage.length > Duration::zero() && outage.what.kind != Disturbance::Kind::kRestart;

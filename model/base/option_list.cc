@@ -105,15 +105,44 @@ const Option* OptionList::find(std::string_view name) const {
   return nullptr;
 }
 
-void OptionList::no_effect(std::initializer_list<std::string_view> names,
-                           const std::function<std::string()>& why) {
-  for (const std::string_view name : names) {
-    // The last ones are those of the part that asks.
-    const auto found = std::find_if(options_.rbegin(), options_.rend(),
-                                    [name](const Option& each) { return each.name == name; });
-    if (found == options_.rend()) throw std::logic_error("no option " + std::string(name));
-    found->why_unused.push_back(why);
-  }
+// The last ones are those of the part that asks.
+Option& OptionList::own(std::string_view name) {
+  const auto found = std::find_if(options_.rbegin(), options_.rend(),
+                                  [name](const Option& each) { return each.name == name; });
+  if (found == options_.rend()) throw std::logic_error("no option " + std::string(name));
+  return *found;
+}
+
+std::function<std::string()> OptionList::why_not(std::string_view need) {
+  const std::size_t equals = need.find('=');
+  const bool other = equals != need.npos && need[equals - 1] == '!';
+  const std::string name(need.substr(0, other ? equals - 1 : equals));
+  const std::string values(equals == need.npos ? "" : need.substr(equals + 1));
+  return [name, values, other, get = own(name).get]() -> std::string {
+    const std::string value = get();
+    const bool off = value.empty() || is_none(value) || value == "no" || value == "0";
+    if (values.empty()) return off ? "without --" + name : "";
+    std::string words;
+    bool has = false;
+    for (const std::string_view each : split(values, '|')) {
+      has |= each.substr(0, each.find(':')) == std::string_view(value).substr(0, value.find(':'));
+      words.append(words.empty() ? "" : " or ").append(each);
+    }
+    if (has != other) return "";
+    return (other ? "with --" + name + '=' + value : "without --" + name + '=' + words);
+  };
+}
+
+void OptionList::needs(std::string_view names, std::string_view need) {
+  no_effect(names, why_not(need));
+}
+
+void OptionList::needs_after(std::string_view name, std::string_view need) {
+  no_effect_after(name, why_not(need));
+}
+
+void OptionList::no_effect(std::string_view names, const std::function<std::string()>& why) {
+  for (const std::string_view name : split(names, ' ')) own(name).why_unused.push_back(why);
 }
 
 void OptionList::no_effect_after(std::string_view name, const std::function<std::string()>& why) {

@@ -147,12 +147,15 @@ class OptionList {
   Option& text(std::string_view names, std::string help, std::function<void(std::string_view)> set,
                std::function<std::string()> get);
 
-  // The options of these names have no effect while `why` gives a reason, such as "without --breaker" or ": there is
-  // no bucket". All of them were declared before; of several reasons the one that was added last counts. What `why`
-  // refers to must live as long as the list.
-  void no_effect(std::initializer_list<std::string_view> names,
-                 const std::function<std::string()>& why);
+  // The options of these names, with blanks between them, have no effect unless this holds of another one: "breaker" (it is
+  // not none, no or 0), "autoscale=on-demand" ("A|B": one of them), or "growth!=none". A value with a colon counts by what is
+  // before it. All of them were declared before; of several reasons the one that was added last counts.
+  void needs(std::string_view names, std::string_view need);
   // The same of all options that were declared after the one of this name.
+  void needs_after(std::string_view name, std::string_view need);
+  // The same while `why` gives a reason, such as "without --breaker" or ": there is no bucket". What `why` refers to must
+  // live as long as the list.
+  void no_effect(std::string_view names, const std::function<std::string()>& why);
   void no_effect_after(std::string_view name, const std::function<std::string()>& why);
 
   // Declares options of a part for a second use of that part. They are not in the short help, and
@@ -181,6 +184,8 @@ class OptionList {
   void apply(std::string_view settings) const;
 
  private:
+  Option& own(std::string_view name);
+  std::function<std::string()> why_not(std::string_view need);
   Option& add(std::string_view names, Option::Kind kind, std::string help,
               std::function<void(std::string_view)> set, std::function<std::string()> get);
 

@@ -149,28 +149,17 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
                         "Retry-After; with --grow-from=jittered or --backoff-from=think-time the "
                         "shortest such wait; none = as after any failure")
       .with_range("100ms", "10s");
-  options.no_effect({"throttled-base"}, [&settings] {
-    return settings.growth == Growth::kNone ? "with --growth=none" : "";
-  });
-  options.no_effect({"cap-applies"}, [&settings] {
-    return settings.cap == Duration::max() ? "without --backoff-cap" : "";
-  });
-  options.no_effect({"cap-applies", "jitter-first"}, [&jitter] {
-    return jitter.kind == Jitter::Kind::kNone ? "without --jitter" : "";
-  });
-  const auto if_growth = [&jitter](const char* why) {
-    return jitter.is_growth() ? "with --jitter=" + to_string(jitter) + why : std::string();
-  };
-  options.no_effect({"cap-applies", "jitter-first", "first-at-once", "throttled-base"},
-                    [if_growth] { return if_growth(""); });
-  const auto unless = [&settings, if_growth](Growth growth, const char* name) {
-    if (settings.jitter.is_growth()) return if_growth(", which computes the wait itself");
-    return settings.growth == growth ? std::string() : "without --growth=" + std::string(name);
-  };
-  options.no_effect({"backoff-factor", "grow-from", "backoff-from"},
-                    [unless] { return unless(Growth::kExponential, "exponential"); });
-  options.no_effect({"backoff-step"}, [unless] { return unless(Growth::kLinear, "linear"); });
-  options.no_effect({"backoff-table"}, [unless] { return unless(Growth::kTable, "table"); });
+  options.needs("throttled-base", "growth!=none");
+  options.needs("cap-applies", "backoff-cap");
+  options.needs("cap-applies jitter-first", "jitter");
+  options.needs("backoff-factor grow-from backoff-from", "growth=exponential");
+  options.needs("backoff-step", "growth=linear");
+  options.needs("backoff-table", "growth=table");
+  // These compute the wait themselves.
+  options.needs(
+      "cap-applies jitter-first first-at-once throttled-base backoff-factor grow-from backoff-from "
+      "backoff-step backoff-table",
+      "jitter!=decorrelated|polly");
 }
 
 Duration Backoff::grown(RetryState& state, bool throttled) const {
@@ -261,9 +250,7 @@ void declare_options(OptionList& options, HintUseSettings& settings) {
       .duration_or_none("retry-after-max", settings.longest,
                         "how long a Retry-After may be; a longer one counts as this")
       .with_range("1s", "1m");
-  options.no_effect({"retry-after-max"}, [&settings] {
-    return settings.use == HintUse::kIgnore ? "with --retry-after=ignore" : "";
-  });
+  options.needs("retry-after-max", "retry-after!=ignore");
 }
 
 Duration with_hint(const HintUseSettings& settings, Duration wait, std::optional<Duration> hint,
@@ -305,11 +292,8 @@ void declare_options(OptionList& options, PacerSettings& settings) {
   options.number("randomization", settings.randomization,
                  "how far each new pause varies at random, as a share of it", 0, 1);
   options.duration("max-randomization", settings.max_randomization, "how far it varies at most");
-  options.no_effect({"max-randomization"}, [&settings] {
-    return settings.randomization == 0 ? "with --randomization=0" : "";
-  });
-  options.no_effect_after("pacer",
-                          [&settings] { return settings.on ? "" : "without --pacer=yes"; });
+  options.needs("max-randomization", "randomization!=0");
+  options.needs_after("pacer", "pacer=yes");
 }
 
 Duration Pacer::step_up(RetryState& state, Random& random) const {

@@ -77,14 +77,9 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
                            {{"count", LateEnds::kCount}, {"ignore", LateEnds::kIgnore}},
                            "whether a call counts that was sent before the breaker last opened "
                            "or closed");
-  options.no_effect({"breaker-time", "breaker-slices"}, [&settings] {
-    return settings.window == BreakerWindow::kCalls ? "with --breaker-window=calls" : "";
-  });
-  options.no_effect({"breaker-calls"}, [&settings] {
-    return settings.window == BreakerWindow::kTime ? "with --breaker-window=time" : "";
-  });
-  options.no_effect_after("breaker",
-                          [&settings] { return settings.on ? "" : "without --breaker"; });
+  options.needs("breaker-time breaker-slices", "breaker-window!=calls");
+  options.needs("breaker-calls", "breaker-window!=time");
+  options.needs_after("breaker", "breaker");
 }
 
 Breaker::Breaker(const BreakerSettings& settings, TimePoint now) : settings_(settings) {

@@ -146,26 +146,18 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
                         "then the share; none = of the attempts in flight",
                         std::chrono::milliseconds(1))
       .with_range("1s", "1m");
-  options.no_effect({"budget-interval"}, [&settings] {
-    return settings.share == BudgetSettings::kNone ? "without --budget-share" : "";
-  });
-  options.no_effect({"budget-minimum-rate"}, [&settings] {
-    return settings.ttl == Duration::max() ? "without --budget-ttl" : "";
-  });
-  options.no_effect({"budget-tokens"}, [&settings] { return why_there_is_no_bucket(settings); });
+  options.needs("budget-interval", "budget-share");
+  options.needs("budget-minimum-rate", "budget-ttl");
+  options.no_effect("budget-tokens", [&settings] { return why_there_is_no_bucket(settings); });
   const auto with = [&settings](BudgetKind kind) {
     return settings.kind == kind ? "with --retry-budget=" + std::string(settings.name) : "";
   };
   options.no_effect(
-      {"budget-tokens", "budget-cost", "budget-timeout-cost", "budget-throttled-cost",
-       "budget-failure-cost", "budget-refund", "budget-deposit", "budget-deposit-on",
-       "budget-threshold", "budget-ttl", "budget-minimum-rate", "budget-request-share"},
+      "budget-tokens budget-cost budget-timeout-cost budget-throttled-cost budget-failure-cost budget-refund budget-deposit budget-deposit-on budget-threshold budget-ttl budget-minimum-rate budget-request-share",
       [with] { return with(BudgetKind::kConcurrent); });
-  options.no_effect({"budget-share", "budget-min-concurrency", "budget-interval"},
+  options.no_effect("budget-share budget-min-concurrency budget-interval",
                     [with] { return with(BudgetKind::kTokens); });
-  options.no_effect_after("retry-budget", [&settings] {
-    return settings.kind == BudgetKind::kNone ? "without --retry-budget" : "";
-  });
+  options.needs_after("retry-budget", "retry-budget");
 }
 
 void check(const BudgetSettings& settings) {

@@ -40,8 +40,7 @@ void declare_options(OptionList& options, ThrottleSettings& settings) {
       "throttle-counts", settings.counts,
       {{"asked", ThrottleCounts::kAsked}, {"answered", ThrottleCounts::kAnswered}},
       "when an attempt is counted: when it is asked for, or when it is answered or refused");
-  options.no_effect_after("throttle",
-                          [&settings] { return settings.on ? "" : "without --throttle"; });
+  options.needs_after("throttle", "throttle");
 }
 
 Throttle::Throttle(const ThrottleSettings& settings, TimePoint now)
@@ -126,10 +125,7 @@ void declare_options(OptionList& options, ConcurrencyLimitSettings& settings) {
                  "aimd: the factor by which each dropped attempt lowers the limit", 0, 1);
   options.duration_or_none("limit-slow", settings.slow,
                            "aimd: how long an attempt may take before it counts as dropped");
-  options.no_effect({"limit-min", "limit-max", "limit-decrease", "limit-slow"}, [&settings] {
-    const bool aimd = settings.kind == ConcurrencyLimitSettings::Kind::kAimd;
-    return aimd ? "" : "without --concurrency-limit=aimd";
-  });
+  options.needs("limit-min limit-max limit-decrease limit-slow", "concurrency-limit=aimd");
 }
 
 void check(const ConcurrencyLimitSettings& settings) {
@@ -228,10 +224,7 @@ void declare_options(OptionList& options, ClientRateSettings& settings) {
                  "the weight of the last half second in the measured rate", 0, 1);
   options.number("rate-min", settings.least, "how many attempts a second are always allowed", 0.001,
                  1e6, "attempts/s");
-  options.no_effect({"rate-decrease", "rate-scale", "rate-smoothing", "rate-min"}, [&settings] {
-    const bool adapts = settings.kind == ClientRateSettings::Kind::kAwsAdaptive;
-    return adapts ? "" : "without --client-rate=aws-adaptive";
-  });
+  options.needs("rate-decrease rate-scale rate-smoothing rate-min", "client-rate=aws-adaptive");
 }
 
 double rate_of_each(double limit, std::size_t processes) {

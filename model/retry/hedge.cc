@@ -60,10 +60,8 @@ void declare_options(OptionList& options, HedgeSettings& settings) {
       "hedge-on", settings.on, {{"delay", HedgeOn::kDelay}, {"timeout", HedgeOn::kTimeout}},
       "whether a hedge is sent after the delay, or when an attempt times out, which is then not cancelled: the "
       "retry goes beside it (Envoy's hedge_on_per_try_timeout)");
-  options.no_effect({"hedge", "hedge-max", "hedge-budget"}, [&settings] {
-    return settings.on == HedgeOn::kTimeout ? "with --hedge-on=timeout" : "";
-  });
-  options.no_effect({"hedge-max", "hedge-cancel", "hedge-budget"}, [&settings] {
+  options.needs("hedge hedge-max hedge-budget", "hedge-on!=timeout");
+  options.no_effect("hedge-max hedge-cancel hedge-budget", [&settings] {
     return settings.on == HedgeOn::kTimeout || settings.any() ? "" : "without --hedge";
   });
 }

@@ -9,8 +9,7 @@ void declare_options(OptionList& options, RetrySwitchSettings& settings) {
   options.duration("switch-after", settings.after,
                    "how long more must fail before retries are off, and less before they are on",
                    std::chrono::seconds(1));
-  options.no_effect({"switch-after"},
-                    [&settings] { return settings.on() ? "" : "without --retry-switch"; });
+  options.needs("switch-after", "retry-switch");
 }
 
 void RetrySwitch::attempt_ended(TimePoint now, bool failed) {

@@ -176,8 +176,7 @@ void declare_options(OptionList& options, LimitSettings& settings) {
       {{"before-wait", DeadlineCheck::kBeforeWait}, {"at-end", DeadlineCheck::kAtEnd}},
       "whether a request whose next wait would end after its deadline is given up before that "
       "wait or at the deadline");
-  options.no_effect({"deadline-check"},
-                    [&settings] { return settings.has_deadline() ? "" : "without --deadline"; });
+  options.needs("deadline-check", "deadline");
   RetryOn& retry_on = settings.retry_on;
   options
       .text(

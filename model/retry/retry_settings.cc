@@ -61,7 +61,7 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
       {{"give-up", WhenRefused::kGiveUp}, {"back-off", WhenRefused::kBackOff}},
       "when a gate (such as the breaker) refuses an attempt: whether the request fails at once or "
       "backs off; when the budget or the switch refuses a retry: whether it waits before it fails");
-  options.no_effect({"when-refused"}, [&settings] {
+  options.no_effect("when-refused", [&settings] {
     return settings.process.any()
                ? ""
                : "without a gate or a budget (--breaker, --throttle, --concurrency-limit, "

@@ -66,27 +66,19 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
       "retry-lost", settings.retry_lost,
       "kept: whether a process sends an attempt again at once, without asking the retry "
       "policy, when the server closes its kept connection before it answers");
-  options.no_effect({"pool-wait", "pool-wait-counts"}, [&settings] {
+  options.no_effect("pool-wait pool-wait-counts", [&settings] {
     const bool bounded =
         settings.multiplexed() || settings.pool_size != ConnectionSettings::kUnbounded;
     return bounded ? "" : "without --pool-size";
   });
-  options.no_effect({"pool-max-idle"}, [&settings] {
+  options.no_effect("pool-max-idle", [&settings] {
     const bool all = settings.pool_size != ConnectionSettings::kUnbounded &&
                      settings.pool_max_idle >= settings.pool_size;
     return all ? "with a --pool-size that is no greater" : "";
   });
-  options.no_effect_after("connections", [&settings] {
-    return settings.kept() ? "" : "without --connections=keep-alive or multiplexed";
-  });
-  options.no_effect({"pool-max-idle", "pool-idle", "pool-order"}, [&settings] {
-    return settings.multiplexed() ? "with --connections=multiplexed"
-           : settings.kept()      ? ""
-                                  : "without --connections=keep-alive";
-  });
-  options.no_effect({"streams"}, [&settings] {
-    return settings.multiplexed() ? "" : "without --connections=multiplexed";
-  });
+  options.needs_after("connections", "connections=keep-alive|multiplexed");
+  options.needs("pool-max-idle pool-idle pool-order", "connections=keep-alive");
+  options.needs("streams", "connections=multiplexed");
 }
 
 void check(const ConnectionSettings& settings, Duration timeout) {

@@ -109,7 +109,7 @@ void declare_processes(OptionList& options, WorkloadOptions& workload) {
   clients.least = 1;
   clients.most = kMostClients;
   clients.same_as = "processes";
-  options.no_effect({"processes", "clients-per-process"},
+  options.no_effect("processes clients-per-process",
                     [&workload] { return why_processes_are_unused(workload); });
 }
 
@@ -186,33 +186,24 @@ LibraryWay library_way(std::string_view strategy) {
 namespace {
 
 void declare_what_is_unused(OptionList& options, WorkloadOptions& workload) {
-  options.no_effect({"hedge"}, [&workload] {
-    return workload.reconnects ? "with --outage=reconnect: each client has one connection, for one "
-                                 "attempt at a time"
-                               : "";
+  options.no_effect("hedge", [&workload] {
+    return workload.reconnects ? "with --outage=reconnect: each client has one connection" : "";
   });
-  options.no_effect({"pool-wait-counts"},
-                    [&workload] { return workload.has_timeout() ? "" : "with --timeout=none"; });
-  options.no_effect({"splay"}, [&workload] {
-    return workload.plan.periodic() ? "" : "without --arrivals=periodic:P";
-  });
+  options.needs("pool-wait-counts", "timeout!=none");
+  options.needs("splay", "arrivals=periodic:P");
+  options.needs("rate", "arrivals=open");
   const auto with_plan = [&workload](bool is_unused) {
     return workload.plan.on() && is_unused ? "with --arrivals=" + workload.plan.text
                                            : std::string();
   };
-  options.no_effect({"rate"}, [with_plan] { return with_plan(true); });
-  options.no_effect({"rate"}, [&workload] {
-    return workload.arrivals == Arrivals::kOpen ? "" : "without --arrivals=open";
-  });
-  options.no_effect({"clients"},
+  options.no_effect("rate", [with_plan] { return with_plan(true); });
+  options.no_effect("clients",
                     [&workload, with_plan] { return with_plan(workload.plan.file != nullptr); });
-  options.no_effect({"lambda"}, [&workload, with_plan] {
+  options.no_effect("lambda", [&workload, with_plan] {
     if (workload.arrivals == Arrivals::kJob) return std::string("with --arrivals=job");
     return with_plan(workload.retry.backoff.from != BackoffFrom::kThinkTime);
   });
-  options.no_effect({"tasks", "calls", "workers-start"}, [&workload] {
-    return workload.arrivals == Arrivals::kJob ? "" : "without --arrivals=job";
-  });
+  options.needs("tasks calls workers-start", "arrivals=job");
 }
 
 }  // namespace

@@ -16,8 +16,7 @@ void declare_options(OptionList& options, ErrorSettings& settings) {
       "error-after", settings.after,
       {{"admission", ErrorAfter::kAdmission}, {"service", ErrorAfter::kService}},
       "whether they are answered when they are admitted, or when they have been served like the others");
-  options.no_effect({"error-status", "error-after"},
-                    [&settings] { return settings.share > 0 ? "" : "without --error-share"; });
+  options.needs("error-status error-after", "error-share");
 }
 
 namespace {
@@ -50,13 +49,8 @@ void declare_options(OptionList& options, HintOfferSettings& settings) {
                    "spread: how long the Retry-After is at most; uniform over the whole seconds "
                    "between",
                    Seconds(1));
-  const auto unless = [&settings](bool fixed) {
-    const bool used =
-        settings.kind == HintKind::kSpread || (fixed && settings.kind == HintKind::kFixed);
-    return used ? "" : fixed ? "without --hint=fixed or --hint=spread" : "without --hint=spread";
-  };
-  options.no_effect({"hint-to"}, [unless] { return unless(false); });
-  options.no_effect({"hint-for", "hint-to"}, [unless] { return unless(true); });
+  options.needs("hint-to", "hint=spread");
+  options.needs("hint-for hint-to", "hint=fixed|spread");
 }
 
 void check(const HintOfferSettings& settings) {

@@ -55,18 +55,12 @@ void declare_options(OptionList& options, AutoscaleSettings& settings) {
                  "requests/s");
   options.duration("autoscale-doubling", settings.doubling,
                    "on demand: how long after a peak twice its use is admitted");
-  options.no_effect({"autoscale-target", "autoscale-out-after", "autoscale-in-after",
-                     "autoscale-in-margin", "autoscale-delay", "autoscale-decreases"},
-                    [&settings] {
-                      const bool used = settings.kind == AutoscaleKind::kTargetTracking;
-                      return used ? "" : "without --autoscale=target-tracking";
-                    });
-  options.no_effect({"autoscale-doubling"}, [&settings] {
-    return settings.kind == AutoscaleKind::kOnDemand ? "" : "without --autoscale=on-demand";
-  });
-  options.no_effect_after("autoscale", [&settings] {
-    return settings.kind == AutoscaleKind::kNone ? "without --autoscale" : "";
-  });
+  options.needs(
+      "autoscale-target autoscale-out-after autoscale-in-after autoscale-in-margin autoscale-delay "
+      "autoscale-decreases",
+      "autoscale=target-tracking");
+  options.needs("autoscale-doubling", "autoscale=on-demand");
+  options.needs_after("autoscale", "autoscale");
 }
 
 void check(const AutoscaleSettings& settings, double capacity) {

@@ -63,8 +63,7 @@ void declare_options(OptionList& options, HostLifeSettings& settings) {
                    std::chrono::milliseconds(1));
   options.duration("replicas-down-after", settings.scaling.down_after,
                    "hosts end only if fewer were enough for so long", Duration::zero());
-  options.no_effect({"probe-does"},
-                    [&settings] { return settings.probe.on() ? "" : "without --probe"; });
+  options.needs("probe-does", "probe");
   options.no_effect_after("host-warm-up", [&settings] {
     return settings.scaling.on() ? "" : "without --replicas=FROM..TO";
   });

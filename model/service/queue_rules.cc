@@ -131,8 +131,7 @@ void declare_options(OptionList& options, WorkerSettings& settings) {
       .duration("rejection-cost", settings.rejection_cost,
                 "how long a worker is busy with each request that is rejected")
       .with_range("0s", "200ms");
-  options.no_effect({"queue-order", "queue-drop"},
-                    [&settings] { return settings.queue_length == 0 ? "without a queue" : ""; });
+  options.needs("queue-order queue-drop", "queue-length!=0");
 }
 
 WorkerSettings scaled(WorkerSettings settings, double factor) {

@@ -46,8 +46,7 @@ void declare_options(OptionList& options, RateLimitSettings& settings) {
                       {{"429", 429}, {"400", 400}, {"503", 503}},
                       "the status of a request that the rate limit rejects; 400 as from "
                       "DynamoDB, with the name of its error");
-  options.no_effect_after("rate-limit",
-                          [&settings] { return settings.rate > 0 ? "" : "without --rate-limit"; });
+  options.needs_after("rate-limit", "rate-limit");
 }
 
 RateLimit::RateLimit(const RateLimitSettings& settings, TimePoint start)

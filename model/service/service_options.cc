@@ -76,9 +76,8 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
               "how many requests above the limit multiply the delay by the factor once", 1e-9,
               kLarge, "requests")
       .basic = in_curve;
-  options.no_effect({"base-delay", "limit", real ? "factor" : "curve-factor", "k"}, [&service] {
-    return service.capacity == Capacity::kWorkers ? "with --service=workers" : "";
-  });
+  options.needs(real ? "base-delay limit factor k" : "base-delay limit curve-factor k",
+                "service!=workers");
 
   options.group("Workers");
   declare_options(options, service.workers);
@@ -92,14 +91,9 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
       "accepts", service.when_free, {{"all", false}, {"when-free", true}},
       "workers: accepts every connection, as an event loop or an executor does, or one when a worker is "
       "free, which keeps it until it is closed, as threads that call accept: others wait in the backlog");
-  options.no_effect({"queue-length", "queue-order", "queue-drop"},
-                    [&service] { return service.when_free ? "with --accepts=when-free" : ""; });
-  options.no_effect({"workers", "service-time", "queue-length", "queue-order", "queue-drop",
-                     "rejection-cost", "accepts"},
-                    [&service] {
-                      const bool curve = service.capacity == Capacity::kCurve;
-                      return curve ? "without --service=workers" : "";
-                    });
+  options.needs("queue-length queue-order queue-drop", "accepts!=when-free");
+  options.needs("workers service-time queue-length queue-order queue-drop rejection-cost accepts",
+                "service=workers");
   options.count("max-connections", service.max_connections,
                 real
                     ? "how many connections are accepted at a time; 0 = as many as the process may "
@@ -151,14 +145,11 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
     what += ", or cancelled as soon as the client hangs up (no real server of ours does that)";
   }
   options.choice<Abandoned>("abandoned", service.abandoned, abandoned, what);
-  options.no_effect({"shed-status"},
-                    [&service] { return service.shed_above > 0 ? "" : "without --shed-above"; });
+  options.needs("shed-status", "shed-above");
   declare_options(options, service.hint);
   declare_options(options, service.errors);
   declare_options(options, service.rate_limit.autoscale);
-  options.no_effect({"autoscale"}, [&service] {
-    return service.rate_limit.rate > 0 ? "" : "without --rate-limit";
-  });
+  options.needs("autoscale", "rate-limit");
 }
 
 bool sends_hints(const ServiceOptions& service) {

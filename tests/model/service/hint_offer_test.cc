@@ -57,7 +57,7 @@ TEST(ServerHint, RefusesSettingsThatHaveNoEffect) {
   for (const HintKind kind : {HintKind::kNone, HintKind::kComputed}) {
     EXPECT_THAT([=] { refuse_bad(HintOfferSettings{.kind = kind, .least = 5s}); },
                 ThrowsMessage<std::invalid_argument>(
-                    "hint-for has no effect without --hint=fixed or --hint=spread"));
+                    "hint-for has no effect without --hint=fixed or spread"));
   }
   EXPECT_THAT([] { refuse_bad(HintOfferSettings{.kind = HintKind::kFixed, .most = 5s}); },
               ThrowsMessage<std::invalid_argument>("hint-to has no effect without --hint=spread"));
