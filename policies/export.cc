@@ -84,8 +84,7 @@ Duration longest_wait(const RetrySettings& retry) {
   constexpr std::uint32_t kMost = 100;
   const auto waits = median_waits(plain, std::clamp(retry.limit.max_retries, 1u, kMost));
   const Duration longest = *std::ranges::max_element(waits);
-  constexpr Duration kLongest = std::chrono::hours(24);
-  return std::max(std::min(longest, kLongest), base_of(retry.backoff));
+  return std::max(std::min<Duration>(longest, std::chrono::hours(24)), base_of(retry.backoff));
 }
 
 double factor_of(const BackoffSettings& backoff) {
@@ -401,8 +400,7 @@ std::string envoy_gateway(const WorkloadOptions& workload, const FileNames&, con
 // ---- resilience4j ----
 
 std::string spring(Duration duration) {
-  constexpr Duration kMillisecond = std::chrono::milliseconds(1);
-  return std::to_string(duration / kMillisecond) + "ms";
+  return std::to_string(duration / std::chrono::milliseconds(1)) + "ms";
 }
 
 std::string resilience4j(const WorkloadOptions& workload, const FileNames& names,

@@ -169,7 +169,9 @@ class Reader {
     if (list.items().empty() || list.children.front().children.empty()) return;
     const Node& first = list.children.front().children.front();
     if (!first.name.starts_with("outlier_detection")) {
-      return add_balance(policy, scalar_node(list.name, first.name, first.line));
+      add_balance(policy, scalar_node(list.name, first.name, first.line));
+      if (policy.find("balance") == nullptr) return;
+      return policy.assume("eject", "1:1s:1:lost", "a host without a connection is not picked");
     }
     policy.not_modelled(first.line, shown(first.name) + ": hosts with many failures are left out");
     read_balance(policy, first.first_of({"childPolicy", "child_policy"}));

@@ -56,7 +56,7 @@ void Hosts::Answers::take_answer(TimePoint now, const Attempt& attempt, const An
 
 void Hosts::Answers::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
   if (attempt.is_probe()) return hosts_.probe_ended(now, host_, false);
-  hosts_.ended(now, attempt, Picker::Ended::kFailed);
+  hosts_.ended(now, attempt, Picker::Ended::kLost);
   hosts_.caller_.lose_connection(now, attempt, why);
 }
 

@@ -12,9 +12,7 @@ void CalledHosts::ended(std::uint64_t client, Host host, const AttemptResult* re
   if (host == Picker::kNone) return;
   with([&](PickedHosts& hosts, TimePoint now) {
     const bool counts = result != nullptr;
-    const auto end = counts ? Picker::end_of(result->outcome == Outcome::kOk, result->status)
-                            : Picker::Ended::kOther;
-    hosts.ended(now, client, host, end, counts);
+    hosts.ended(now, client, host, counts ? end_of(*result) : Picker::Ended::kOther, counts);
     if (!counts || missed_[host] == kSeen) return;
     const bool nothing =
         result->no_answer == NoAnswer::kRefused || result->no_answer == NoAnswer::kUnreachable;

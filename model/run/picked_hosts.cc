@@ -32,7 +32,7 @@ void PickedHosts::ended(TimePoint now, std::size_t process, Host host, Picker::E
                         bool counts) {
   Picker& picker = picker_of(process);
   picker.ended(now, host, how);
-  if (how == Picker::Ended::kFailed && picker.is_out(now, host)) note_out(now, host);
+  if (how != Picker::Ended::kOk && picker.is_out(now, host)) note_out(now, host);
   if (counts) ++(how == Picker::Ended::kOk ? totals_[host].ok : totals_[host].failed);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/retry/attempt.h"
 #include "model/run/connections.h"
 #include "model/run/host_report.h"
 #include "model/service/picker.h"
@@ -19,6 +20,12 @@ inline ConnectionSettings connections_to(const HostSettings& hosts, ConnectionSe
   settings.picked = settings.kept() && hosts.pick_per == PickPer::kConnection;
   if (settings.picked) settings.age = hosts.connection_age;
   return settings;
+}
+
+// What the result of an attempt says of its host.
+inline Picker::Ended end_of(const AttemptResult& result) {
+  if (result.outcome == Outcome::kTimedOut) return Picker::Ended::kFailed;
+  return Picker::end_of(result.outcome == Outcome::kOk, result.status);
 }
 
 // Has no lock: the caller prevents concurrent calls. Times passed in never decrease.

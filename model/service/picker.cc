@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -20,7 +21,9 @@ const std::array kBalancers{
     HostSettings{},
     HostSettings{
         .picked_by = PickedBy::kClient, .eject = {.failures = 5}, .panic = 0.5, .like = "envoy"},
-    HostSettings{.picked_by = PickedBy::kClient, .like = "grpc"},
+    HostSettings{.picked_by = PickedBy::kClient,
+                 .eject = {.failures = 1, .base = std::chrono::seconds(1), .most = 1, .lost = true},
+                 .like = "grpc"},
     HostSettings{.picked_by = PickedBy::kClient,
                  .balance = Balance::kTwo,
                  .eject = {.failures = 5, .base = std::chrono::seconds(5), .most = 1},
@@ -67,20 +70,25 @@ std::string to_string(const RetryHost& retry_host) {
 Ejection parse_ejection(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
-  if (parts.size() > 4 || (parts.size() == 4 && parts[3] != "trial")) {
-    throw std::invalid_argument(in_quotes(text) + " is not of the form FAILURES:BASE:SHARE:trial");
+  if (parts.size() > 4 || (parts.size() == 4 && parts[3] != "trial" && parts[3] != "lost")) {
+    throw std::invalid_argument(in_quotes(text) +
+                                " is not of the form FAILURES:BASE:SHARE, and :trial or :lost");
   }
   Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks))};
   if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
   if (parts.size() > 2) ejection.most = parse_number(parts[2], 0, 1);
-  ejection.trial = parts.size() > 3;
+  ejection.trial = parts.size() > 3 && parts[3] == "trial";
+  ejection.lost = parts.size() > 3 && !ejection.trial;
   return ejection;
 }
 
 std::string to_string(const Ejection& ejection) {
   if (!ejection.on()) return std::string(kNoneWord);
   return std::to_string(ejection.failures) + ':' + format_duration(ejection.base) + ':' +
-         print_number(ejection.most) + (ejection.trial ? ":trial" : "");
+         print_number(ejection.most) +
+         (ejection.trial  ? ":trial"
+          : ejection.lost ? ":lost"
+                          : "");
 }
 
 void declare_options(OptionList& options, HostSettings& settings) {
@@ -153,13 +161,12 @@ void declare_options(OptionList& options, HostSettings& settings) {
   options
       .text(
           "eject",
-          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:trial]]], after so many "
-          "failures in a row, for BASE times the number of ejections, and at most this share of "
-          "the hosts (5 = 5:30s:10%); trial = for BASE, then one attempt shows whether it works "
-          "(nginx); none",
+          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:trial|lost]]], after so many failures in a "
+          "row, for BASE times the number of ejections, and at most this share of the hosts (5 = 5:30s:10%); trial = for "
+          "BASE, then one attempt shows whether it works (nginx); lost = only connections that fail count (gRPC); none",
           [&settings](std::string_view text) { settings.eject = parse_ejection(text); },
           [&settings] { return to_string(settings.eject); })
-      .with_examples({"none", "5:30s:0.1", "1:10s:1:trial"});
+      .with_examples({"none", "5:30s:0.1", "1:10s:1:trial", "1:1s:1:lost"});
   options.number(
       "panic", settings.panic,
       "where fewer hosts than this share are left after ejections, all get traffic again", 0, 1);
@@ -175,28 +182,22 @@ void declare_options(OptionList& options, HostSettings& settings) {
                      "how many of the hosts the outage hits; none = all", 1,
                      HostSettings::kMostHosts, "hosts")
       .with_range("1", "32");
-  options.no_effect({"subset"}, [&settings] {
-    return settings.picked_by == PickedBy::kClient ? "" : "without --picker=client";
-  });
-  options.no_effect({"pick-per", "connection-age"}, [&settings] {
+  options.needs("subset", "picker=client");
+  options.no_effect("pick-per connection-age", [&settings] {
     return settings.has_kept ? "" : "without --connections=keep-alive or multiplexed";
   });
-  options.no_effect({"connection-age"}, [&settings] {
-    return settings.pick_per == PickPer::kConnection ? "" : "without --pick-per=connection";
-  });
-  options.no_effect({"retry-host"}, [&settings] {
-    return settings.pick_per == PickPer::kConnection ? "with --pick-per=connection" : "";
-  });
-  options.no_effect({"panic"}, [&settings] {
+  options.needs("connection-age", "pick-per=connection");
+  options.needs("retry-host", "pick-per!=connection");
+  options.no_effect("panic", [&settings] {
     if (settings.eject.on() || settings.life.probe.on()) return "";
     return settings.by_urls ? "without --eject" : "without --eject or --probe";
   });
-  options.no_effect({"hosts-like", "picker", "pick-per", "connection-age", "balance", "retry-host",
-                     "eject", "panic", "subset", "outage-replicas"},
-                    [&settings] {
-                      if (settings.most() > 1) return "";
-                      return settings.by_urls ? "without a second URL" : "without --replicas";
-                    });
+  options.no_effect(
+      "hosts-like picker pick-per connection-age balance retry-host eject panic subset outage-replicas",
+      [&settings] {
+        if (settings.most() > 1) return "";
+        return settings.by_urls ? "without a second URL" : "without --replicas";
+      });
 }
 
 OptionList options_of_picks(HostSettings& settings, bool alone) {
@@ -356,8 +357,10 @@ void Picker::ended(TimePoint now, Host host, Ended how) {
   if (how == Ended::kOk && (!settings_.eject.trial || state.looked > state.failed)) {
     state.failures = 0;
     if (settings_.eject.trial && is_out(now, host)) put_out(now, host, Duration::zero());
+    if (settings_.eject.lost) state.in_a_row = 0;
   }
-  if (how == Ended::kFailed && settings_.eject.on()) fail(now, host);
+  const bool fails = how == Ended::kLost || (how == Ended::kFailed && !settings_.eject.lost);
+  if (fails && settings_.eject.on()) fail(now, host);
 }
 
 void Picker::fail(TimePoint now, Host host) {
@@ -377,6 +380,11 @@ void Picker::fail(TimePoint now, Host host) {
   if (out + 1 > eject.most_out(there)) return;
   ++state.ejections;
   if (eject.trial) return put_out(now, host, eject.base);
+  if (eject.lost) {
+    const double longer = std::pow(Ejection::kGrowth, state.in_a_row++);
+    const Duration time = std::min(scale(eject.base, longer), Ejection::kLongestUnconnected);
+    return put_out(now, host, scale(time, 0.8 + 0.4 * random_.uniform()));
+  }
   const auto calm = static_cast<std::uint64_t>((now - state.out_until) / Ejection::kCalm);
   state.in_a_row = 1 + static_cast<std::uint32_t>(state.in_a_row -
                                                   std::min<std::uint64_t>(calm, state.in_a_row));

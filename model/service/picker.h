@@ -65,22 +65,27 @@ struct Ejection {
   // after the last of them. Each that makes as many or more puts the host out for `base`. Then it gets one attempt, and all
   // as soon as that succeeds.
   bool trial = false;
+  // As gRPC has it (connection-backoff.md): only connections that are refused or lost count, and a success ends the row.
+  // The time grows by `kGrowth` from one to the next, up to `kLongestUnconnected`, and is a fifth more or less.
+  bool lost = false;
 
+  static constexpr double kGrowth = 1.6;
+  static constexpr Duration kLongestUnconnected = std::chrono::seconds(120);
   // The time is `base` times the number of ejections in a row, at most `kLongest` or `base`. That number falls by one
   // with each `kCalm` in which the host is not out. As Envoy 1.30's outlier detection has it.
   static constexpr Duration kLongest = std::chrono::seconds(300);
   static constexpr Duration kCalm = std::chrono::seconds(10);
 
   bool on() const { return failures > 0; }
+  bool operator==(const Ejection&) const = default;
   // How many of so many hosts may be out at a time.
   std::size_t most_out(std::size_t hosts) const {
     constexpr double kSlack = 1e-9;  // a share like 0.1 is a little more or less than that
     return static_cast<std::size_t>(most * static_cast<double>(hosts) + kSlack);
   }
-  bool operator==(const Ejection&) const = default;
 };
 
-// Parses "none" or "FAILURES[:BASE[:SHARE[:trial]]]". Throws std::invalid_argument with a readable message.
+// Parses "none" or "FAILURES[:BASE[:SHARE[:trial|lost]]]". Throws std::invalid_argument with a readable message.
 Ejection parse_ejection(std::string_view text);
 std::string to_string(const Ejection& ejection);
 
@@ -137,12 +142,14 @@ class Picker {
   enum class Ended {
     kOk,      // the host works
     kFailed,  // see `Ejection`
+    kLost,    // so did its connection
     kOther,   // says nothing about the host
   };
-  // What an attempt that succeeded, or failed with this status, says. `status`: 0 without an answer.
+  // What an attempt that succeeded, or failed with this status, says. `status`: 0 if its connection ended without an answer.
   static constexpr Ended end_of(bool ok, int status) {
     if (ok) return Ended::kOk;
-    return status == 0 || status >= 500 ? Ended::kFailed : Ended::kOther;
+    if (status == 0) return Ended::kLost;
+    return status >= 500 ? Ended::kFailed : Ended::kOther;
   }
 
   // `number`: of this picker among those of a run, which each have their own random stream.

@@ -165,6 +165,31 @@ TEST(Picker, TriesAHostThatWasOut) {
   EXPECT_FALSE(picker.is_out(at(38s), 0));
 }
 
+// gRPC's connection-backoff.md: 1 s, 1.6 times as long each time, at most 120 s, a fifth more or less; a connection ends the row.
+TEST(Picker, LeavesOutWhatCannotBeConnected) {
+  HostSettings settings = ejecting(2, 1, 1s, 1);
+  settings.eject.lost = true;
+  Picker picker(settings, 1, 0);
+  fail_at(picker, {}, 0);
+  EXPECT_FALSE(picker.is_out({}, 0));
+  const auto lose = [&picker](TimePoint now) {
+    while (picker.pick(now) != 0) {
+    }
+    picker.ended(now, 0, Ended::kLost);
+  };
+  TimePoint now{};
+  for (const double mean : {1.0, 1.6, 2.56, 4.096, 6.5536, 10.48576, 16.777, 26.844, 42.95, 68.72,
+                            109.95, 120.0, 120.0}) {
+    lose(now);
+    EXPECT_TRUE(picker.is_out(now + scale(1s, 0.79 * mean), 0)) << mean;
+    now += scale(1s, 1.21 * mean);
+    EXPECT_FALSE(picker.is_out(now, 0)) << mean;
+  }
+  picks(picker, now, 2);
+  lose(now);
+  EXPECT_FALSE(picker.is_out(now + 1210ms, 0));
+}
+
 TEST(Picker, EjectsNoMoreThanItsShare) {
   Picker none(ejecting(3, 1, 30s, 0.1), 1, 0);
   fail_at(none, {}, 0);
@@ -205,6 +230,9 @@ TEST(Picker, ReadsItsSettings) {
   EXPECT_EQ(parse_ejection("1:10s:1:trial"),
             (Ejection{.failures = 1, .base = 10s, .most = 1, .trial = true}));
   EXPECT_EQ(to_string(parse_ejection("1:10s:1:trial")), "1:10s:1:trial");
+  EXPECT_EQ(parse_ejection("1:1s:1:lost"),
+            (Ejection{.failures = 1, .base = 1s, .most = 1, .lost = true}));
+  EXPECT_EQ(to_string(parse_ejection("1:1s:1:lost")), "1:1s:1:lost");
   EXPECT_EQ(parse_ejection(to_string(Ejection{.failures = 1, .base = 10s, .most = 1})),
             (Ejection{.failures = 1, .base = 10s, .most = 1}));
   EXPECT_EQ(parse_retry_host("other:3"), (RetryHost{.kind = RetryHost::Kind::kAgain, .times = 3}));
