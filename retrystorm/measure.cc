@@ -12,6 +12,7 @@
 #include <queue>
 #include <stdexcept>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include "common/cli/program.h"
@@ -372,6 +373,25 @@ class Measurement {
     return is_calm;
   }
 
+  // On a curve a request is over when others are, so they go on coming, nine tenths of what it serves with `most` of
+  // them. How late one is then if they are served, and that one.
+  std::pair<double, Answered> ask_beside(const LoadRequest& patient, Duration held, double most) {
+    const ServiceModel& model = found_.fit->model;
+    const double usual = 0.9 * most / model.time_at(most);
+    LoadRequest hasty = load_;
+    hasty.timeout = held;
+    const TimePoint begin = Clock::now();
+    ClosedLoad others(hasty, static_cast<std::size_t>(usual * to_seconds(held + 10ms)), held);
+    signals_.wait_until(begin + from_seconds(3 * model.time_at(most)));
+    const Answered one = ask(patient);
+    const double seconds = to_seconds(Clock::now() - begin);
+    others.stop();
+    const double rate = static_cast<double>(others.take().size()) / seconds;
+    double there = 0;
+    for (int i = 0; i < 100; ++i) there = std::min(rate * model.time_at(there), most);
+    return {model.time_at(there + 1), one};
+  }
+
   void hang_up_on_it() {
     const ServiceModel& model = found_.fit->model;
     const double most = most_clients(found_.steps);
@@ -381,8 +401,7 @@ class Measurement {
                                                                 : most;
     // A service that notices still works for the requests that it has begun.
     const double soon = workers ? 1.5 * model.time : model.time;
-    constexpr double kTold = 1.8;
-    const auto tells = [&](double late) { return late >= kTold * soon; };
+    const auto tells = [&](double late) { return late >= (workers ? 1.8 : 1.3) * soon; };
     const double longest = model.time_at(dropped + 1);
     if (dropped == 0 || !tells(longest) || found_.rejects) return;
     std::size_t served = 0, tries = 0;
@@ -391,11 +410,17 @@ class Measurement {
     patient.timeout = std::max(load_.timeout, from_seconds(3 * longest));
     for (int i = 0; i < 5 && tries < 3; ++i) {
       if (!wait_until_calm()) return;
-      const auto sent = hang_up(load_, static_cast<std::size_t>(dropped), held);
-      if (static_cast<double>(sent.size()) < dropped) return;
-      // A busy machine may send them so late that the first ones are over.
-      const double late = model.time_at(still_there(model, sent, Clock::now()) + 1);
-      const Answered one = ask(patient);
+      double late = 0;
+      Answered one;
+      if (workers) {
+        const auto sent = hang_up(load_, static_cast<std::size_t>(dropped), held);
+        if (static_cast<double>(sent.size()) < dropped) return;
+        // A busy machine may send them so late that the first ones are over.
+        late = model.time_at(still_there(model, sent, Clock::now()) + 1);
+        one = ask(patient);
+      } else {
+        std::tie(late, one) = ask_beside(patient, held, dropped);
+      }
       if (!one.ok()) return;
       if (!tells(late)) continue;
       ++tries;

@@ -171,6 +171,7 @@ void judge(MeasuredService& measured) {
   } else if (of_workers(measured)) {
     measured.doubts.push_back({"measure-accepts-unknown", {}});
   }
+  if (measured.backlog > 0) find({"measure-listens", {counted("backlog", measured.backlog)}});
   if (const double share = unfair_share(measured); share > 0) {
     find({"measure-unfair", {{"share", ShareOf{share}}}});
   }

@@ -71,9 +71,7 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
 void take_histogram(ServiceCommandOptions& options) {
   const TimeHistogram times = read_histogram(read_text_file(options.metrics), options.metric);
   const auto p50 = times.quantile(0.5), p99 = times.quantile(0.99);
-  if (!p99) {
-    throw BadFile("99 % of its times are not below its last bound: they are not known");
-  }
+  if (!p99) throw BadFile("99 % of its times are not below its last bound: they are not known");
   options.known.p50 = from_seconds(*p50);
   options.known.p99 = from_seconds(*p99);
   options.known.mean = from_seconds(times.sum / times.count);

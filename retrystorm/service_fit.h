@@ -15,8 +15,7 @@ struct LoadStep {
   double variation = 0;  // the times' standard deviation by their mean (CV)
   std::size_t answers = 0;
   double errors = 0;  // the share of all attempts that were not OK
-  double quick =
-      0;  // the share of the OK answers that took less than half the mean time; not of tables
+  double quick = 0;   // the share of the OK answers in less than half the mean time; not of tables
 };
 
 // The step of OK answers that took these times (at least one), in so many seconds, beside so many errors.
