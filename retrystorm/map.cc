@@ -164,11 +164,7 @@ std::vector<Table> HeatMap::tables() const {
 }
 
 void HeatMap::print(std::ostream& out, const Style& style, bool numbers) const {
-  if (show_ == "down" && !numbers) {
-    print_marks(out, style);
-  } else {
-    print_numbers(out, style);
-  }
+  show_ == "down" && !numbers ? print_marks(out, style) : print_numbers(out, style);
   out << std::flush;
 }
 
@@ -344,7 +340,6 @@ struct MapOptions : StudyOptions {
   std::string strategies = "fixed,exponential,responsive";
   std::string show = "down";
   std::string picture_data;
-  bool list_cells = false;
 };
 
 void declare(CLI::App& app, MapOptions& options) {
@@ -360,8 +355,6 @@ void declare(CLI::App& app, MapOptions& options) {
            "the column of --csv to show, for example success_share, recovery_median_s or "
            "amplification; down = collapsed or relapsed, in % of the runs with a verdict")
       ->group("Study");
-  study->add_flag("--list-cells", options.list_cells,
-                  "print the cells with their numbers as CSV, and run nothing");
   add_cell(*study, options.cell);
   add_picture_data(*study, options.picture_data);
 }
@@ -394,14 +387,6 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   return options.cell.is_part() ? grid : grid.part(options.cell);
 }
 
-void list_cells(const std::vector<std::string>& labels, const Grid& grid,
-                const std::vector<std::size_t>& cells) {
-  std::cout << "cell," << csv_row(labels) << '\n';
-  for (const std::size_t cell : cells) {
-    std::cout << cell + 1 << ',' << csv_row(grid.values(cell)) << '\n';
-  }
-}
-
 void write_picture_data(const std::string& folder, const HeatMap& map, const Grid& grid,
                         const NamedOptions& given, std::uint64_t seed) {
   if (folder.empty()) return;
@@ -428,14 +413,9 @@ int map(const Invocation& invocation, const MapOptions& options) {
     const auto values = grid.values(i);
     cells.push_back({values, cell_options(given, grid, values)});
   }
-  const std::vector<std::string> labels = grid.labels();
   const bool alone = options.cell.number > 0 && !options.cell.is_part();
-  Study study(invocation, options, {.labels = labels, .cells = std::move(cells), .alone = alone});
-  if (options.list_cells) {
-    list_cells(labels, grid, study.own_cells());
-    study.end_work(true);
-    return study.finish();
-  }
+  Study study(invocation, options,
+              {.labels = grid.labels(), .cells = std::move(cells), .alone = alone});
   if (!alone) {
     study.tell_outlook(invocation, {0, count - 1}, grid.names());  // the corners
   }

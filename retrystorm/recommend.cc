@@ -59,10 +59,7 @@ void declare(CLI::App& app, RecommendOptions& options) {
       "resilience4j, aws or dotnet; not given: the format of --start"));
   add(study->add_flag("--thorough", options.thorough,
                       "four times the work: more settings, and a certificate for down<1%"));
-  study
-      ->add_flag_callback(
-          "--quick", [] {}, "what is done without --thorough")
-      ->group("");
+  study->add_flag("--quick")->description("what is done without --thorough")->group("");
   add(add_count(*study, "--candidates", options.candidates,
                 "how many settings the search begins with; without --thorough a third of them", 10,
                 100'000));

@@ -34,8 +34,6 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
            "the least value of NAME or NAME=FROM:TO at which --expect (down<5%) holds");
   add_text(*many, "--most", options.most,
            "the greatest value of NAME or NAME=FROM:TO at which --expect (down<5%) holds");
-  many->add_flag("--list-cells", options.list_cells,
-                 "print the cells of the sweep as CSV, in order, and run nothing");
   add_cell(*many, options.cell);
   many->add_flag("--wide", options.look.verbose, "the same as --verbose")->group("");
   add_table_files(*many, options.table.csv, options.table.markdown);
@@ -153,9 +151,7 @@ void check(const SimulatorOptions& options, const std::vector<std::string>& type
     }
     if (!options.sweeps.empty()) wrong.add(name + " excludes --sweep");
   }
-  if ((options.list_cells || options.cell.number > 0) && options.sweeps.empty()) {
-    wrong.add("--list-cells and --cell need a --sweep");
-  }
+  if (options.cell.number > 0 && options.sweeps.empty()) wrong.add("--cell needs a --sweep");
   wrong.attempt([&] { options.cell.check_seed(options.workload.seed.has_value()); });
   if (options.print_processes && !options.graph.on()) {
     wrong.add("--print-processes needs --chain or --topology");

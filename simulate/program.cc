@@ -214,12 +214,6 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options) {
   return fault != 0 ? fault : judge.exit_code();
 }
 
-void list_cells(const Grid& grid) {
-  std::cout << csv_row(grid.labels()) << '\n';
-  const auto cells = static_cast<std::size_t>(grid.size());
-  for (std::size_t cell = 0; cell < cells; ++cell) std::cout << csv_row(grid.values(cell)) << '\n';
-}
-
 Grid grid_of(const OptionList& list, const SimulatorOptions& options) {
   std::vector<Axis> axes;
   for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(list, sweep));
@@ -239,10 +233,6 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options) {
   const NamedOptions given = given_options(invocation.app, list);
   const Grid grid = grid_of(list, options);
   const auto cells = static_cast<std::size_t>(grid.size());
-  if (options.list_cells) {
-    list_cells(options.cell.is_part() ? grid.part(options.cell) : grid);
-    return 0;
-  }
   StudyPlan plan{.labels = grid.labels(),
                  .cells = {cells,
                            [&](std::size_t cell) {

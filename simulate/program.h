@@ -23,7 +23,6 @@ struct SimulatorOptions : StudyOptions {
 
   std::vector<std::string> sweeps;
   std::string least, most;  // the option of which that value is looked for
-  bool list_cells = false;
   bool print_processes = false;
   bool server_lines = false;
   bool no_trials = false;

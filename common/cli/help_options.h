@@ -44,7 +44,7 @@ inline constexpr std::string_view kOfFiles =
     "concurrency-limit- rate-decrease rate-scale rate-smoothing rate-min rate-burst client-rate "
     "retry-switch switch-after when-refused pool- streams retry-lost reconnect- rejection-cost "
     "server-idle reset-limit shed-status hint- error- autoscale- waiting deadline-propagation "
-    "report-interval server-report-interval list-cells cell print-processes server-lines "
+    "report-interval server-report-interval cell print-processes server-lines "
     "server-json trace call-";
 
 }  // namespace retrystorm

@@ -230,7 +230,6 @@ TEST_F(HostileNames, OfStrategies) {
     expect_json_lines(read_file(json));
   }
   expect(RETRYSTORM_SIMULATE, {sweep, "--runs=1", "--clients=10", "--wide"});
-  expect(RETRYSTORM_SIMULATE, {sweep, "--list-cells"});
 }
 
 // The commands in the start lines have the names.

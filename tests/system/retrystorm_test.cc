@@ -87,40 +87,6 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
             given.out);
 }
 
-TEST(RetrystormStrategies, FindsWhatASweepFinds) {
-  const TempDir dir;
-  const std::string csv = dir.file("csv"), markdown = dir.file("md"), json = dir.file("json");
-  succeeded(RETRYSTORM_STUDIES, with_small({"strategies", "--strategies=fixed,none", "--csv", csv,
-                                            "--markdown", markdown, "--json", json}));
-  // The best is the first.
-  const auto table = lines(read_file(markdown));
-  ASSERT_THAT(table, SizeIs(4));
-  EXPECT_THAT(table[2], StartsWith("| `none` | "));
-
-  // By disturbance and strategy, as a sweep has it.
-  std::map<std::string, std::string> rows;
-  const auto ours = csv_lines(csv);
-  for (const std::string& line : ours) {
-    const std::size_t comma = line.find(',', line.find(',') + 1);
-    rows[line.substr(0, comma)] = line.substr(comma);
-  }
-  EXPECT_THAT(rows, SizeIs(11));
-  EXPECT_THAT(lines(read_file(json)), SizeIs(11));
-  for (const auto& [title, options] : std::map<std::string, Arguments>{
-           {"frozen 10 s", {"--outage-for=10s"}},
-           {"errors 50 %", {"--outage-for=0s", "--error-share=0.5"}}}) {
-    const std::string swept = dir.file(title);
-    succeeded(RETRYSTORM_SIMULATE,
-              with_small(options) + Arguments{"--sweep=strategy=fixed,none", "--csv", swept});
-    for (const std::string& line : without_kinds_of_errors(swept)) {
-      const std::size_t comma = line.find(',');
-      const std::string name = line.substr(0, comma);
-      EXPECT_EQ(rows[(name == "strategy" ? "disturbance" : title) + ',' + name],
-                line.substr(comma));
-    }
-  }
-}
-
 TEST(RetrystormJob, FindsWhatSimulateFinds) {
   const TempDir dir;
   const Arguments small{"--tasks=4",       "--calls=60",     "--clients=3",
