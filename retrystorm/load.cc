@@ -49,7 +49,7 @@ void ClosedLoad::run(const std::stop_token& done, Connection& connection, TimePo
       ended_.push_back(std::move(ended));
     }
     if (once_) return;
-    if (failed) std::this_thread::sleep_for(10ms);  // a refusal costs no time at all
+    if (failed) std::this_thread::sleep_for(kAfterFailure);
   }
 }
 

@@ -18,6 +18,9 @@ namespace retrystorm {
 // in the service, and never more. Sends until its end. Not thread-safe.
 class ClosedLoad {
  public:
+  static constexpr Duration kAfterFailure =
+      std::chrono::milliseconds(10);  // a refusal costs no time at all
+
   // `load` must outlive this object. Clients begin within `spread`, evenly, so that they do not go on in step. `once`:
   // each client sends a single request. Throws std::system_error if there are no threads for them.
   ClosedLoad(const LoadRequest& load, std::size_t clients, Duration spread, bool once = false);

@@ -380,8 +380,11 @@ class Measurement {
     const double usual = 0.9 * most / model.time_at(most);
     LoadRequest hasty = load_;
     hasty.timeout = held;
+    // Of a fast service it would take more clients than that.
+    const Duration cycle = held + ClosedLoad::kAfterFailure;
+    const double clients = std::min(std::max(usual * to_seconds(cycle), 1.0), most);
     const TimePoint begin = Clock::now();
-    ClosedLoad others(hasty, static_cast<std::size_t>(usual * to_seconds(held + 10ms)), held);
+    ClosedLoad others(hasty, static_cast<std::size_t>(clients), cycle);
     signals_.wait_until(begin + from_seconds(3 * model.time_at(most)));
     const Answered one = ask(patient);
     const double seconds = to_seconds(Clock::now() - begin);

@@ -1,8 +1,8 @@
-// Usage: node channel.cjs FOLDER serve PORT WORKERS | call PORT PORT...
+// Usage: node channel.cjs FOLDER serve PORT | call PORT PORT...
 //
-// With the gRPC that npm has installed in FOLDER. serve: answers calls on PORT, 50 ms of a worker each. call: makes a call for each
-// HTTP request on PORT, over one channel with round_robin to the other ports: 200 if it is OK within a second, else 503.
-// Ends after ten minutes.
+// With the gRPC that npm has installed in FOLDER. serve: answers calls on PORT, each by one of ten workers in 50 ms. call:
+// makes a call for each HTTP request on PORT, over one channel with round_robin to the other ports: 200 if it is OK within
+// a second, else 503. Ends after ten minutes.
 const http = require('node:http');
 const path = require('node:path');
 const {createRequire} = require('node:module');
@@ -12,7 +12,8 @@ const grpc = createRequire(path.join(folder, 'any.js'))('@grpc/grpc-js');
 const same = bytes => bytes;
 setTimeout(() => process.exit(), 600_000);
 
-function serve(workers) {
+function serve() {
+  const workers = 10;
   const waiting = [];
   let busy = 0;
   const work = () => {
@@ -50,4 +51,4 @@ function call(ports) {
   }).listen(Number(port), '127.0.0.1', 4096);
 }
 
-role === 'serve' ? serve(Number(others[0])) : call(others);
+role === 'serve' ? serve() : call(others);
