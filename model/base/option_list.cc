@@ -7,6 +7,37 @@
 
 namespace retrystorm {
 
+namespace {
+
+Option::Need parse_need(std::string_view need) {
+  const std::size_t equals = need.find('=');
+  if (equals == need.npos) return {.name = need};
+  const bool others = need[equals - 1] == '!';
+  return {need.substr(0, equals - (others ? 1 : 0)), need.substr(equals + 1), others, {}};
+}
+
+// Why the need is not met, in words that follow "has no effect"; empty if it is.
+std::string unmet(const Option::Need& need, const OptionList& in_force) {
+  const Option* const needed = in_force.find(need.name);
+  if (needed == nullptr) return "";
+  const std::string value = needed->get();
+  const std::string name = "--" + std::string(need.name);
+  if (need.values.empty()) {
+    const bool off = value.empty() || is_none(value) || value == "no" || value == "0";
+    return off ? "without " + name : "";
+  }
+  std::string words;
+  bool has = false;
+  for (const std::string_view each : split(need.values, '|')) {
+    has |= each.substr(0, each.find(':')) == std::string_view(value).substr(0, value.find(':'));
+    words.append(words.empty() ? "" : " or ").append(each);
+  }
+  if (has != need.others) return "";
+  return need.others ? "with " + name + '=' + value : "without " + name + '=' + words;
+}
+
+}  // namespace
+
 Option& Option::with_unit(std::string what) {
   unit = std::move(what);
   set = [number = std::move(set), of = unit](std::string_view text) {
@@ -113,40 +144,24 @@ Option& OptionList::own(std::string_view name) {
   return *found;
 }
 
-std::function<std::string()> OptionList::why_not(std::string_view need) {
-  const std::size_t equals = need.find('=');
-  const bool other = equals != need.npos && need[equals - 1] == '!';
-  const std::string name(need.substr(0, other ? equals - 1 : equals));
-  const std::string values(equals == need.npos ? "" : need.substr(equals + 1));
-  return [name, values, other, get = own(name).get]() -> std::string {
-    const std::string value = get();
-    const bool off = value.empty() || is_none(value) || value == "no" || value == "0";
-    if (values.empty()) return off ? "without --" + name : "";
-    std::string words;
-    bool has = false;
-    for (const std::string_view each : split(values, '|')) {
-      has |= each.substr(0, each.find(':')) == std::string_view(value).substr(0, value.find(':'));
-      words.append(words.empty() ? "" : " or ").append(each);
-    }
-    if (has != other) return "";
-    return (other ? "with --" + name + '=' + value : "without --" + name + '=' + words);
-  };
-}
-
 void OptionList::needs(std::string_view names, std::string_view need) {
-  no_effect(names, why_not(need));
+  for (const std::string_view name : split(names, ' ')) own(name).needs.push_back(parse_need(need));
 }
 
 void OptionList::needs_after(std::string_view name, std::string_view need) {
-  no_effect_after(name, why_not(need));
+  for (auto each = options_.rbegin(); each->name != name; ++each) {
+    each->needs.push_back(parse_need(need));
+  }
 }
 
 void OptionList::no_effect(std::string_view names, const std::function<std::string()>& why) {
-  for (const std::string_view name : split(names, ' ')) own(name).why_unused.push_back(why);
+  for (const std::string_view name : split(names, ' ')) own(name).needs.push_back({.text = why});
 }
 
 void OptionList::no_effect_after(std::string_view name, const std::function<std::string()>& why) {
-  for (auto each = options_.rbegin(); each->name != name; ++each) each->why_unused.push_back(why);
+  for (auto each = options_.rbegin(); each->name != name; ++each) {
+    each->needs.push_back({.text = why});
+  }
 }
 
 void OptionList::add_renamed(const OptionList& part, std::span<const RenamedOption> names) {
@@ -157,17 +172,10 @@ void OptionList::add_renamed(const OptionList& part, std::span<const RenamedOpti
     option.group = group_;
     option.basic.clear();
     option.second_names.clear();
-    for (auto& why : option.why_unused) {
-      why = [of_part = std::move(why), names] {
-        std::string reason = of_part();
-        for (const RenamedOption& other : names) {
-          const std::string before = "--" + std::string(other.name);
-          const std::size_t at = reason.find(before);
-          if (at != reason.npos)
-            reason.replace(at, before.size(), "--" + std::string(other.renamed));
-        }
-        return reason;
-      };
+    for (Option::Need& need : option.needs) {
+      for (const RenamedOption& other : names) {
+        if (need.name == other.name) need.name = other.renamed;
+      }
     }
   }
 }
@@ -180,7 +188,7 @@ void OptionList::add_prefixed(const OptionList& part, std::string_view prefix) {
     if (!option.same_as.empty()) option.same_as.insert(0, prefix);
     option.group = group_;
     option.basic.clear();
-    option.why_unused.clear();  // whoever uses the part asks it
+    option.needs.clear();  // whoever uses the part asks it
     for (std::string& name : option.second_names) name.insert(0, prefix);
     // The help names other options of the part.
     std::string& help = option.help;
@@ -247,8 +255,9 @@ UnusedOptions unused_among(const OptionList& in_force, const OptionList& usual,
   for (const Option& option : in_force.all()) {
     if (!given.contains(option.name)) continue;
     std::string reason;
-    for (const auto& why : option.why_unused) {
-      if (std::string other = why(); !other.empty()) reason = std::move(other);
+    for (const Option::Need& need : option.needs) {
+      std::string other = need.name.empty() ? need.text() : unmet(need, in_force);
+      if (!other.empty()) reason = std::move(other);
     }
     if (reason.empty()) continue;
     const bool is_clause = reason.starts_with(':');

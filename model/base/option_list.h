@@ -93,8 +93,14 @@ struct Option {
   // The current value, in the form that `set` reads.
   std::function<std::string()> get{};
   bool is_preset = false;  // does it set other options, too?
-  // Why the option has no effect; the last that gives a reason counts.
-  std::vector<std::function<std::string()>> why_unused{};
+  // Why the option has no effect: another one has not these values (`OptionList::needs`), or what `text` says. The last
+  // that gives a reason counts.
+  struct Need {
+    std::string_view name{}, values{};
+    bool others = false;
+    std::function<std::string()> text{};
+  };
+  std::vector<Need> needs{};
 };
 
 // The word for "no limit" in a duration, a number or a count.
@@ -149,7 +155,8 @@ class OptionList {
 
   // The options of these names, with blanks between them, have no effect unless this holds of another one: "breaker" (it is
   // not none, no or 0), "autoscale=on-demand" ("A|B": one of them), or "growth!=none". A value with a colon counts by what is
-  // before it. All of them were declared before; of several reasons the one that was added last counts.
+  // before it. All of them were declared before; of several reasons the one that was added last counts. `need` must live as
+  // long as the list.
   void needs(std::string_view names, std::string_view need);
   // The same of all options that were declared after the one of this name.
   void needs_after(std::string_view name, std::string_view need);
@@ -185,7 +192,6 @@ class OptionList {
 
  private:
   Option& own(std::string_view name);
-  std::function<std::string()> why_not(std::string_view need);
   Option& add(std::string_view names, Option::Kind kind, std::string help,
               std::function<void(std::string_view)> set, std::function<std::string()> get);
 
