@@ -200,7 +200,9 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options) {
                       words_of({defaults.empty() ? "below-one-run-given" : "below-one-run",
                                 {{"seed", std::to_string(seed)}, {"defaults", defaults}}}),
                       false);
-  SimulationObservers observers{.run = {&lines, &json_report, &answer}};
+  SimulationObservers observers{.run = {&lines}};
+  if (!options.json.empty()) observers.run.push_back(&json_report);
+  observers.run.push_back(&answer);
   if (options.look.verbose) observers.run.push_back(&summary);
   if (options.server_lines) observers.service.push_back(&service_lines);
   if (!options.server_json.empty()) observers.service.push_back(&service_json);

@@ -101,7 +101,7 @@ void Hosts::connect(TimePoint now, const Attempt& attempt) {
   }
   const Host host = host_of(attempt);
   servers_[host]->connect(now, attempt);
-  note(now, host);
+  note_connect(now, host);
 }
 
 void Hosts::send(TimePoint now, const Attempt& attempt) {
@@ -137,14 +137,13 @@ void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool
 
 void Hosts::note(TimePoint now, Host host) {
   const ServerNode& server = *servers_[host];
-  const auto update = [host](Tournament<TimePoint>& times, TimePoint time) {
-    if (times.key(host) != time) times.set(host, time);
-  };
-  update(events_, server.next_event());
-  update(repeats_, server.next_repeat());
+  if (const TimePoint next = server.next_event(); events_.key(host) != next) {
+    events_.set(host, next);
+  }
   all_in_service_ -= in_service_[host];
   all_in_service_ += in_service_[host] = server.concurrency();
   peak_ = std::max(peak_, all_in_service_);
+  if (ending_ == 0 && !settings_.life.scaling.on()) return;
   Life& life = lives_[host];
   if (life.state == Life::State::kEnding && !life.ends && server.has_nothing_to_do()) {
     life.ends = true;
@@ -170,7 +169,7 @@ void Hosts::repeat_syn(TimePoint now) {
   if (!many()) return first_->repeat_syn(now);
   const Host host = repeats_.first();
   servers_[host]->repeat_syn(now);
-  note(now, host);
+  note_connect(now, host);
 }
 
 KernelState Hosts::kernel() const {
@@ -388,7 +387,7 @@ void Hosts::leave_traffic(TimePoint now, Host host) {
   ++life.number;
   life.asked = life.ends = false;
   life.failures = 0;
-  life.state = Life::State::kEnding;
+  if (std::exchange(life.state, Life::State::kEnding) != Life::State::kEnding) ++ending_;
   servers_[host]->stop_listening();
   picked_.set_health(now, host, Picker::Health::kAway);
 }
@@ -415,12 +414,12 @@ void Hosts::end(TimePoint now, Host host) {
   Life& life = lives_[host];
   ++life.number;
   life.ends = false;
+  if (std::exchange(life.state, Life::State::kOff) == Life::State::kEnding) --ending_;
   servers_[host]->kill(now);
   if (std::exchange(life.comes_back, true)) {
     picked_.restarted(host);
     start(now, host);
   } else {
-    life.state = Life::State::kOff;
     note(now, host);
   }
 }
@@ -479,7 +478,7 @@ void Hosts::probe(TimePoint now, Host host) {
   ServerNode& server = *servers_[host];
   if (!probe.own_port) {
     server.connect(now, {Attempt::kProbe, life.probe});
-    note(now, host);
+    note_connect(now, host);
   } else if (server.awake() || !server.listens()) {
     probe_ended(now, host, server.listens());
   }

@@ -220,8 +220,14 @@ class Hosts final : public Target {
   // The hosts that the attempt's request has tried until now.
   std::vector<Host>& tried_by(const Attempt& attempt);
   void ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool counts = true);
-  // Something has happened at the host.
+  // Something has happened at the host; an attempt has connected to it, or a repeat of its SYN was due.
   void note(TimePoint now, Host host);
+  void note_connect(TimePoint now, Host host) {
+    if (const TimePoint next = servers_[host]->next_repeat(); repeats_.key(host) != next) {
+      repeats_.set(host, next);
+    }
+    note(now, host);
+  }
   void add_state(Host host, HostInterval& state) const;
 
   const HostSettings settings_;
@@ -238,6 +244,7 @@ class Hosts final : public Target {
   std::vector<Host> none_tried_;          // always empty
   std::vector<std::size_t> in_service_;   // of each host
   std::size_t all_in_service_ = 0, peak_ = 0;
+  std::size_t ending_ = 0;  // hosts
   std::pair<ServiceOptions, std::optional<ServiceOptions>>
       configured_;           // those hit, and those beside them
   std::vector<Life> lives_;  // with many

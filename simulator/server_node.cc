@@ -8,8 +8,8 @@ ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed,
                        std::size_t syn_linear_timeouts, Duration patience, Caller& caller,
                        RequestTrace* trace)
     : when_free_(options.accepts_when_free()),
-      max_connections_(options.most_connections()),
       abandoned_(options.abandoned),
+      max_connections_(options.most_connections()),
       caller_(caller),
       sure_room_(caller.idle_connections() ? 0 : max_connections_),
       trace_(trace),
@@ -42,6 +42,7 @@ void ServerNode::resume(TimePoint now, const Callees::Taken& taken) {
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
   if (!listens()) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
+  if (awake_ && accept_queue_.empty() && make_room()) return take_in(now, attempt);
   if (accept_queue_.connect(now, attempt)) {
     accept(now);
   } else if (trace_ != nullptr) {

@@ -286,13 +286,16 @@ class ServerNode final : public Target {
   Ticket& ticket_of(const Attempt& attempt);
 
   const bool when_free_;
-  std::size_t max_connections_;
+  bool awake_ = true;
   const Abandoned abandoned_;
+  int down_ = 0;
+  std::size_t max_connections_;
   Caller& caller_;
   // With fewer connections than this there is room for one, whatever the caller keeps. 0: that matters always.
   std::size_t sure_room_;
   RequestTrace* const trace_;
   Callees* callees_ = nullptr;
+  std::size_t peak_concurrency_ = 0;
   const bool watches_;  // true if single attempts are tracked; most runs do not need that
   AcceptQueue accept_queue_;
   // Sent on accepted connections while the server was frozen. `process`: only if connections are multiplexed.
@@ -304,17 +307,14 @@ class ServerNode final : public Target {
   std::optional<ResetLimit> reset_limit_;
   std::vector<std::size_t> resets_;  // of each process, while the server was frozen
   Service<Attempt> service_;
-  bool awake_ = true;
   std::uint64_t dropped_before_ = 0;  // by the accept queue, until the server froze
   std::optional<FoundOnWaking> found_on_waking_;
-  int down_ = 0;
   bool restarts_on_waking_ = false;
   std::vector<Ticket> tickets_;  // by client, of its attempt in service; only for `kCancel`
   Ticket ticket_of_probe_ = Service<Attempt>::kNoTicket;
   // The attempts whose clients have hung up while the server was frozen.
   std::vector<std::pair<Ticket, Attempt>> gone_;
   IntervalTaker intervals_;
-  std::size_t peak_concurrency_ = 0;
 };
 
 }  // namespace retrystorm

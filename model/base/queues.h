@@ -64,7 +64,7 @@ class Fifo {
   Item& slot(std::uint64_t position) { return items_[position & (items_.size() - 1)]; }
 
   void grow() {
-    std::vector<Item> old(items_.empty() ? 16 : items_.size() * 2);
+    std::vector<Item> old(items_.empty() ? 4 : items_.size() * 2);
     items_.swap(old);
     for (std::uint64_t i = first_; i != end_; ++i) slot(i) = std::move(old[i & (old.size() - 1)]);
   }

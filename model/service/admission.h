@@ -141,10 +141,10 @@ class AdmissionControl {
   AdmissionControl(const RateLimitSettings& rate_limit, std::size_t shed_above,
                    int shed_status = kRejections[index_of(Rejection::kShed)].status,
                    TimePoint start = {})
-      : rate_limit_(rate_limit, start),
+      : shed_above_(shed_above),
+        shed_status_(shed_status),
         status_(rate_limit.status),
-        shed_above_(shed_above),
-        shed_status_(shed_status) {}
+        rate_limit_(rate_limit, start) {}
 
   // `concurrency` does not include this request. A rejection carries a hint when to retry: when a
   // token is available, or a second after load shedding.
@@ -165,10 +165,10 @@ class AdmissionControl {
  private:
   Answer decide(TimePoint now, std::size_t concurrency);
 
-  RateLimit rate_limit_;
-  int status_;
   std::size_t shed_above_;
   int shed_status_;
+  int status_;
+  RateLimit rate_limit_;
 };
 
 }  // namespace retrystorm

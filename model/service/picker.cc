@@ -294,7 +294,10 @@ Picker::Host Picker::pick_but(std::span<const Host> tried) {
 }
 
 Picker::Host Picker::in_turn(std::span<const Host> tried) {
-  auto at = std::lower_bound(usable_.begin(), usable_.end(), next_);
+  // While none is left out, each stands at its number.
+  auto at = next_ < usable_.size() && usable_[next_] == next_
+                ? usable_.begin() + next_
+                : std::lower_bound(usable_.begin(), usable_.end(), next_);
   while (true) {
     if (at == usable_.end()) at = usable_.begin();
     if (!is_in(tried, *at)) break;

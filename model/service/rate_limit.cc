@@ -50,15 +50,16 @@ void declare_options(OptionList& options, RateLimitSettings& settings) {
 }
 
 RateLimit::RateLimit(const RateLimitSettings& settings, TimePoint start)
-    : settings_(settings),
-      rate_(settings.rate),
+    : rate_(settings.rate),
+      settings_(settings),
       bucket_(bucket()),
       tokens_(tokens_at_first()),
       filled_at_(start),
       autoscaler_(settings.rate > 0 ? settings.autoscale : AutoscaleSettings(), settings.rate,
                   start),
-      next_event_(autoscaler_.next_event()),
-      rate_since_(start) {}
+      rate_since_(start) {
+  next_event_ = autoscaler_.next_event();
+}
 
 double RateLimit::tokens_at_first() const {
   return settings_.burst.unused ? std::min(bucket_, std::max(1.0, rate_)) : bucket_;

@@ -85,13 +85,14 @@ class RateLimit {
   double bucket() const { return bucket_size(settings_.burst, rate_); }
   double tokens_at_first() const;  // tokens when the limit begins
 
-  RateLimitSettings settings_;
+  // The first two are all that most services look at, for each request.
   double rate_;
+  TimePoint next_event_{};
+  RateLimitSettings settings_;
   double bucket_;
   double tokens_;
   TimePoint filled_at_;
   Autoscaler autoscaler_;
-  TimePoint next_event_;
   std::uint64_t used_ = 0;
   // Capacity provided before the current rate was set, in unit-seconds.
   double provided_before_ = 0;

@@ -57,12 +57,12 @@ class Service {
   Service(const ServiceOptions& options, std::uint64_t seed, TimePoint start = {})
       : has_workers_(options.capacity == Capacity::kWorkers),
         rejection_cost_(has_workers_ && options.workers.rejection_cost > Duration::zero()),
-        admission_(options.admission(start)),
-        queue_(options.curve()),
-        workers_(options.workers),
-        hint_(options.hint),
+        random_(seed, kStream),
         errors_(options.errors),
-        random_(seed, kStream) {}
+        workers_(options.workers),
+        queue_(options.curve()),
+        admission_(options.admission(start)),
+        hint_(options.hint) {}
 
   // Applies new settings from now on. The kind of capacity cannot change. All requests stay.
   void configure(TimePoint now, const ServiceOptions& options) {
@@ -300,15 +300,15 @@ class Service {
 
   const bool has_workers_;
   bool rejection_cost_;  // true if a rejection takes a worker's time
-  AdmissionControl admission_;
-  ServiceQueue<Item> queue_;  // if there are no workers
-  WorkerQueue<Item> workers_;
-  std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
-  HintOfferSettings hint_;
-  ErrorSettings errors_;
-  ClientRandom random_;
-  ServiceCounts counts_;
   std::size_t connections_ = 0;
+  ClientRandom random_;
+  std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
+  ServiceCounts counts_;
+  ErrorSettings errors_;
+  WorkerQueue<Item> workers_;
+  ServiceQueue<Item> queue_;  // if there are no workers
+  AdmissionControl admission_;
+  HintOfferSettings hint_;
   std::optional<TimesInService> times_;
 };
 

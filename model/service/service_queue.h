@@ -31,7 +31,7 @@ class ServiceQueue {
   // Sets the delay of all requests from now on.
   void set_curve(const ServiceCurve& curve) {
     curve_ = curve;
-    known_.assign(kKnown, {});
+    known_.clear();
     stale_ = true;
   }
 
@@ -95,6 +95,7 @@ class ServiceQueue {
   std::size_t concurrency() const { return concurrency_; }
 
   Duration current_delay() const {
+    if (known_.empty()) known_.resize(kKnown);
     KnownDelay& known = known_[concurrency_ % kKnown];
     if (known.concurrency != concurrency_) known = {concurrency_, curve_.delay(concurrency_)};
     return known.delay;
@@ -127,7 +128,7 @@ class ServiceQueue {
   std::size_t concurrency_ = 0;
   // Cached, because the delay is expensive to compute and often needed. The concurrency goes up and down
   // by one, so it mostly had its value before.
-  mutable std::vector<KnownDelay> known_ = std::vector<KnownDelay>(kKnown);
+  mutable std::vector<KnownDelay> known_{};  // empty until one is asked for
   mutable TimePoint next_departure_ = TimePoint::max();
   mutable bool stale_ = false;
 };

@@ -428,28 +428,29 @@ class WorkerQueue {
     serving_.erase_if(gone);
   }
 
-  bool holds_workers_ = false;
-  double first_share_ = 1;  // of the service time, before a request is taken
-  WorkerSettings settings_;
-  CoDel codel_;
-  double newest_due_ = 0;  // of an unfair order: how much of the newest one's turn has come
-  // When the last request that waited was taken, and when one was before that: workers may be free at the same time.
-  TimePoint taken_at_{}, taken_before_{};
-  std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
-  std::vector<Place> places_;
-  std::vector<Answer> answers_;  // by place, to rejected requests
-  Index first_free_ = kNone;
-  Fifo<Index> queue_;      // waiting for a worker
-  Fifo<Index> refused_;    // waiting for a worker to reject them
-  Agenda<Index> serving_;  // being served or rejected
-  Fifo<Index> given_out_;  // waiting for `take`
-  TimePoint given_out_at_{};
-  TimePoint next_completion_ = TimePoint::max();
+  // What each request needs comes first: with many hosts, every line of memory counts.
   TimePoint next_event_ = TimePoint::max();
+  TimePoint next_completion_ = TimePoint::max();
   std::size_t waiting_ = 0;
   std::size_t busy_ = 0;
   std::size_t concurrency_ = 0;
-  std::size_t cancelled_ = 0;  // cancelled places that are still in one of the lists above
+  std::size_t cancelled_ = 0;  // cancelled places that are still in one of the lists below
+  double first_share_ = 1;     // of the service time, before a request is taken
+  Index first_free_ = kNone;
+  bool holds_workers_ = false;
+  WorkerSettings settings_;
+  std::vector<Place> places_;
+  Agenda<Index> serving_;                          // being served or rejected
+  std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
+  Fifo<Index> given_out_;                          // waiting for `take`
+  Fifo<Index> refused_;                            // waiting for a worker to reject them
+  Fifo<Index> queue_;                              // waiting for a worker
+  // When the last request that waited was taken, and when one was before that: workers may be free at the same time.
+  TimePoint taken_at_{}, taken_before_{};
+  TimePoint given_out_at_{};
+  CoDel codel_;
+  double newest_due_ = 0;        // of an unfair order: how much of the newest one's turn has come
+  std::vector<Answer> answers_;  // by place, to rejected requests
 };
 
 }  // namespace retrystorm
