@@ -182,9 +182,9 @@ std::vector<StudyDisturbance> with_own_outage(NamedOptions& given) {
 
 Duration until_drained(const ScenarioOptions& scenario) {
   constexpr Duration kLongest = std::chrono::minutes(5);
-  const auto outage = look_ahead(scenario).outage;
-  if (!outage || !outage->drains_in) return scenario.observe;
-  const Duration twice = saturating_add(*outage->drains_in, *outage->drains_in);
+  const auto drains = look_ahead(scenario).drains_in;
+  if (!drains) return scenario.observe;
+  const Duration twice = saturating_add(*drains, *drains);
   return std::max<Duration>(scenario.observe,
                             std::chrono::ceil<std::chrono::seconds>(std::min(twice, kLongest)));
 }

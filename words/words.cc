@@ -203,7 +203,6 @@ constexpr Row kRows[] = {
     Row{"attempts_per_s_if_all_fail", "attempts if all fail"},
     Row{"attempts_per_s_if_all_err", "attempts if all meet errors"},
     Row{"attempts_per_s_if_all_time_out", "attempts if all time out"},
-    Row{"budget_lasts_s", "the retry budget then lasts"},
     Row{"median_waits_s", "wait before a retry (median)"},
     Row{"processes", "processes"},
     Row{"capacity_per_s", "service can do"},
@@ -212,13 +211,8 @@ constexpr Row kRows[] = {
     Row{"idle_ms.p99", "99 of 100 in"},
     Row{"late_from", "answers come too late above (requests)"},
     Row{"can_hold_itself", "retries alone can keep it down"},
-    Row{"outage_burst", "attempts right after the outage"},
-    Row{"outage_waiting", "attempts waiting when it ends"},
-    Row{"outage_work_s", "work for the service in these"},
     Row{"reconnect_window_s", "clients connect again within"},
     Row{"reconnects_per_s", "connects meanwhile"},
-    Row{"reconnect_capacity_per_s", "room for connects"},
-    Row{"reconnect_back_s", "all are back after"},
     Row{"figure-per-second", "{value}/s"},
     Row{"figure-percent", "{value} %"},
     Row{"figure-yes", "yes"},
@@ -299,11 +293,8 @@ constexpr Row kRows[] = {
         "only errors are retried, and this service turns nothing away: its queue has no bound. If yours has one, that "
         "decides (--queue-length, --rejection-cost)"},
     Row{"herd-too-late",
-        "{attempts} attempts pile up in the window of {window}, and from {late_from} on answers come too late: spread "
-        "them over {least}, better {enough} (--reconnect-base, --reconnect-jitter)"},
-    Row{"herd-too-many",
-        "{attempts} attempts pile up in the window of {window}, and with so many it does less than the load of {load}/s: "
-        "spread them over {least}, better {enough} (--reconnect-base)"},
+        "up to {attempts} requests pile up in the window of {window}, too many to be answered in time: spread them over "
+        "{enough} (--reconnect-base, --reconnect-jitter)"},
     Row{"herd-without-room",
         "the load of {load}/s takes all that the service can do, {capacity}/s: clients that lost their connection find no "
         "room (--clients, --lambda)"},

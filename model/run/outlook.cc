@@ -231,127 +231,62 @@ Outlook::Connections look_at_pools(const Outlook& outlook, Duration answer) {
   return pools;
 }
 
-// What waits when a freeze ends, and comes right after it. Returns the attempts of the freeze that arrive after it.
-double look_at_freeze(Outlook::Outage& outage, const Outlook& outlook, const Storm& storm) {
-  const WorkloadOptions& workload = outlook.input.workload;
-  const Outlook::Failing& failing = outlook.retries.timeouts;
-  const auto clients = static_cast<double>(workload.clients);
-  const Duration length = outlook.input.outage_for, think = workload.mean_think_time();
-  const Duration life = std::min(failing.lasts, length);
-  const double timeout = to_seconds(workload.timeout);
-  const auto requests = [&](Duration time) {
-    return outlook.open() ? outlook.wanted * to_seconds(time)
-                          : requests_begun(clients, think, life, time);
-  };
-  const auto begun = [&](Duration time) {  // and without an answer, by callers that give none up
-    return outlook.open() ? outlook.wanted * to_seconds(time) : clients_stuck(clients, think, time);
-  };
-  const std::vector<Duration> waits = storm.waits_after(workload.timeout);
-  // A kept connection holds one request at most, because a timeout closes it. One that is multiplexed
-  // holds any number.
-  const double wanted = requests(length);
-  const double kept = !outlook.connections    ? 0
-                      : outlook.multiplexed() ? kUnlimited
-                                              : std::min(outlook.connections->open, wanted);
-  // Whatever the service turns away otherwise, it turns away nothing while it is frozen.
-  const bool by_pools = failing.limit == Outlook::Failing::Limit::kPools;
-  const double in_long_run = failing.rate * to_seconds(length);
-  const double all =
-      std::min(attempts_within(requests, length, failing.attempts, workload.timeout, waits),
-               by_pools ? in_long_run + outlook.connections->room : std::max(wanted, in_long_run));
-  outage.waiting = std::min(static_cast<double>(outlook.input.service->backlog) + kept, all);
-  outage.attempts_at_end = attempts_at_end(begun, length, life, workload.timeout, waits);
-  if (by_pools || failing.limit == Outlook::Failing::Limit::kClientRate) {
-    outage.attempts_at_end = std::min(outage.attempts_at_end, failing.rate);
-  }
-  // Without a timeout each comes in the end. Those that wait already are not among them.
-  if (!workload.has_timeout()) {
-    outage.burst = begun(life);
-    return outage.waiting < all ? std::max(outage.burst - outage.waiting, 0.0) : 0;
-  }
-  // If the accept queue is full, the client's kernel repeats the SYN each second. So attempts from the
-  // last whole seconds of the timeout arrive too.
-  const double syn_repeats = std::max(std::ceil(timeout) - 1, 0.0);
-  outage.burst = outage.waiting + outage.attempts_at_end * (timeout + syn_repeats);
-  return outage.waiting < all ? std::min(outage.attempts_at_end * syn_repeats, all - outage.waiting)
-                              : 0;
-}
-
-// The attempts that wait for workers at the end of an outage in which more come than can be served.
-double piled_up(const Outlook& outlook, const Storm& overloaded) {
+// How many attempts wait when an outage ends, or come right after it, at most.
+double waiting_after(const Outlook& outlook) {
   const OutlookInput& input = outlook.input;
-  const double factor = load_factor(*input.outage);
-  const Duration think = scale(input.workload.mean_think_time(), 1 / factor);
-  const double wanted =
-      factor == 1 ? outlook.wanted
-      : outlook.open()
-          ? outlook.wanted * factor
-          : outlook.clients() / to_seconds(saturating_add(think, mean_answer(*input.service)));
+  const double factor = load_factor(*input.outage), seconds = to_seconds(input.outage_for);
+  if (outlook.has_outage(Disturbance::Kind::kFreeze)) {
+    // A kept connection holds one request at most, because a timeout closes it. One that is multiplexed
+    // holds any number.
+    const double kept = !outlook.connections    ? 0
+                        : outlook.multiplexed() ? kUnlimited
+                                                : outlook.connections->open;
+    // If the accept queue is full, the client's kernel repeats the SYN each second. So attempts from the
+    // last whole seconds of the timeout arrive too.
+    const double repeated = std::max(std::ceil(to_seconds(input.workload.timeout)) - 1, 0.0);
+    const double rate = outlook.retries.timeouts.rate;
+    return std::min(static_cast<double>(input.service->backlog) + kept + rate * repeated,
+                    rate * seconds);
+  }
+  if (!piles_up(*input.outage)) return 0;
   Conditions conditions;
   const double capacity =
       capacity_of(with_conditions(apply(*input.outage, conditions), *input.service));
   // Attempts fail only if the requests alone are too many.
-  if (wanted <= capacity) return 0;
-  const Outlook::Failing& overload = outlook.retries.overload();
-  const double attempts = overloaded.with_load(factor).failing(overload.takes, overload.again).rate;
-  return (attempts - capacity) * to_seconds(input.outage_for);
+  return outlook.wanted * factor <= capacity
+             ? 0
+             : (outlook.retries.overload().rate * factor - capacity) * seconds;
 }
 
 // `overloaded`: the storm of the failures of an overload.
-Outlook::Outage look_at_outage(const Outlook& outlook, const Storm& storm,
-                               const Storm& overloaded) {
-  Outlook::Outage outage;
-  if (!outlook.service) return outage;
-  const OutlookInput& input = outlook.input;
-  const Outlook::Service& service = *outlook.service;
+std::optional<Duration> drains_in(const Outlook& outlook, const Storm& overloaded) {
   const Outlook::Retries& retries = outlook.retries;
-  const bool workers = outlook.of_workers();
-  const double cost =
-      cost_of_retry(input.workload.retry.process.budget,
-                    (retries.turns_away ? error_of(input) : timed_out(Duration::zero())).failure);
-  double late = 0;   // attempts of the outage that arrive after it
-  double saved = 0;  // retries that are left of the budgets at its end
-  if (outlook.has_outage(Disturbance::Kind::kFreeze)) {
-    late = look_at_freeze(outage, outlook, storm);
-    saved = storm.left_after(retries.overload(), cost, input.outage_for);
-  } else {
-    if (workers && piles_up(*input.outage)) outage.waiting = piled_up(outlook, overloaded);
-    saved = storm.banked(retries.overload(), cost, Duration::zero());
-  }
-  // Attempts without room in the service are refused when they get there.
-  const double room =
-      service.bound + (workers ? static_cast<double>(input.service->workers.workers) : 0);
-  // A refusal takes as long as so many answers.
+  if (!outlook.of_workers() || !retries.drain) return std::nullopt;
+  const OutlookInput& input = outlook.input;
+  const BudgetSettings& budget = input.workload.retry.process.budget;
+  const Outlook::Failing& overload = retries.overload();
+  const double room = outlook.service->bound + static_cast<double>(input.service->workers.workers);
+  const double waiting = waiting_after(outlook);
+  // Attempts without room in the service are refused when they get there. A refusal takes as long as so many answers.
   const double refusal =
-      workers ? to_seconds(refusal_takes(*input.service)) / mean_service_seconds(*input.service)
-              : 0;
-  if (workers && retries.drain && std::min(outage.waiting, room) > 0) {
-    const double queue = std::min(outage.waiting + late, room) +
-                         std::max(outage.waiting + late - room, 0.0) * refusal;
-    const auto after = [&](double more) { return from_seconds((queue + more) / *retries.drain); };
-    Duration time = after(saved);
-    // What was spent in the outage is forgotten after a while, and may be spent again.
-    const Duration memory = input.workload.retry.process.budget.ttl;
-    if (memory != Duration::max() && saturating_add(time, input.outage_for) > memory) {
-      const double full = storm.banked(retries.overload(), cost, input.outage_for);
-      time = after(std::max(saved, full));
-    }
-    const double at_first = service.capacity - retries.overload().at_first;
-    outage.drains_in = at_first > 0 ? std::min(time, from_seconds(queue / at_first)) : time;
+      to_seconds(refusal_takes(*input.service)) / mean_service_seconds(*input.service);
+  const double queue = std::min(waiting, room) + std::max(waiting - room, 0.0) * refusal;
+  const auto after = [&](double saved) { return from_seconds((queue + saved) / *retries.drain); };
+  const Duration length = input.outage_for;
+  const AttemptResult failure = retries.turns_away ? error_of(input) : timed_out(Duration::zero());
+  const double full = overloaded.banked(overload, cost_of_retry(budget, failure.failure), length);
+  // In a freeze the budget is spent from the first timeout on.
+  const double spent = outlook.has_outage(Disturbance::Kind::kFreeze)
+                           ? (overload.at_first - overload.rate) *
+                                 to_seconds(std::max(length - overload.takes, Duration::zero()))
+                           : 0;
+  Duration time = after(std::max(full - spent, 0.0));
+  // What was spent is forgotten after a while, and may be spent again.
+  if (budget.ttl != Duration::max() && saturating_add(time, length) > budget.ttl) {
+    time = after(full);
   }
-  // What was saved is spent in the outage.
-  if (piles_up(*input.outage) && outage.waiting > 0 && room > 0) {
-    outage.waiting = std::min(outage.waiting + saved, room);
-  }
-  if (service.capacity != kUnlimited) {
-    const double refused = std::max(outage.waiting - room, 0.0);
-    const double does = workers ? full_capacity(*input.service) : service.capacity;
-    outage.work = from_seconds(std::min(outage.waiting, room) / service.capacity);
-    if (refused > 0 && refusal > 0) {
-      outage.work = saturating_add(outage.work, from_seconds(refused * refusal / does));
-    }
-  }
-  return outage;
+  const double at_first = outlook.service->capacity - overload.at_first;
+  return at_first > 0 ? std::min(time, from_seconds(queue / at_first)) : time;
 }
 
 // The base of a first wait that spreads the clients over this window. 0 if the base alone does not: its cap,
@@ -364,80 +299,41 @@ Duration base_for_window(BackoffSettings waits, Duration window) {
   return to_seconds(span.to - span.from) < 0.999 * seconds ? Duration::zero() : waits.base;
 }
 
+// In a window w that begins at `from`, N clients ask for at most N (calls + 1 - exp(-(from + w) / think)) requests beside
+// the load of those that are back.
 Outlook::Herd look_at_herd(const Outlook& outlook) {
   const WorkloadOptions& workload = outlook.input.workload;
   const double clients = outlook.clients();
   const auto calls = static_cast<double>(workload.reconnect.calls);
   const WaitSpan span = first_waits_span(workload.reconnect.backoff);
-  Outlook::Herd herd{.window = span.to - span.from, .back = span.to};
+  Outlook::Herd herd{.window = span.to - span.from};
   const double window = to_seconds(herd.window);
   herd.rate = window > 0 ? clients / window : kUnlimited;
   if (!outlook.service || outlook.service->capacity == kUnlimited) return herd;
   const Outlook::Service& service = *outlook.service;
-  const double room = std::max(service.capacity - outlook.wanted, 0.0);  // beside the load
-  herd.capacity = room / calls;
-  if (room == 0) {
-    herd.back = Duration::max();
-    return herd;
-  }
-  // The curve serves less, the more wait beyond its best concurrency.
-  const double its_best = most_in_service(*outlook.input.service);
-  const bool curve = !outlook.of_workers() && !service.rate_limited && std::isfinite(its_best);
-  const double best = curve ? its_best : 0;
-  const auto serves = [&](double waiting) {
-    return curve && waiting > 0 ? outlook.input.service->curve().throughput(best + waiting)
-                                : service.capacity;
-  };
-  // The chance that a client has wanted a request by this time of the window. It sends it when it has connected.
+  herd.room = std::max(service.capacity - outlook.wanted, 0.0);
+  if (herd.room == 0) return herd;
   const double from = to_seconds(span.from), think = to_seconds(workload.mean_think_time());
-  const auto has_wanted = [&](double seconds) {
-    return think > 0 ? 1 - exponential(-(from + seconds) / think) : 1;
+  const auto asked = [&](double seconds) {
+    const double has_wanted = think > 0 ? 1 - exponential(-(from + seconds) / think) : 1;
+    return clients * (calls + has_wanted);
   };
-  // The requests that the service still owes at the end of a window in which so many clients come back. Each connects at
-  // a random time of it. From then on it thinks and asks as before.
-  const auto pile_up = [&](double some, double seconds) {
-    if (seconds <= 0) return some * calls;
-    constexpr int kSteps = 200;
-    const double step = seconds / kSteps;
-    double waiting = 0;
-    for (int i = 0; i < kSteps; ++i) {
-      const double time = (i + 0.5) * step;
-      const double rate =
-          some / seconds * (calls + has_wanted(time)) + outlook.wanted * time / seconds;
-      waiting = std::max(waiting + (rate - serves(waiting)) * step, 0.0);
-    }
-    return waiting;
-  };
-  // By chance more come at a time, and on the curve that grows: here by two standard deviations.
-  const auto pile_up_within = [&](double seconds) {
-    const double mean = pile_up(clients, seconds);
-    return curve && mean > 0 ? pile_up(clients + 2 * std::sqrt(clients), seconds) : mean;
-  };
-  const auto in_time = [&](double owed) {
-    return service.in_time ||
-           (std::min(owed, clients) + (owed > 0 ? best : 0) <= service.late_from &&
-            serves(owed) > outlook.wanted);
-  };
-  const double owed = pile_up_within(window);
   // A client has one attempt at a time.
-  herd.piles_up = owed < 1 ? 0 : std::min(best + owed, clients);
-  herd.in_time = in_time(owed);
-  // Connects wait in the queue with requests that came before them. Those of several calls wait anew.
-  herd.back = saturating_add(
-      span.to, from_seconds(owed / (calls > 1 ? room : std::min(serves(owed), serves(0)))));
-  // At the end of the window w a client makes its connect, and its request if it has wanted one by then:
-  // w = N (calls + 1 - exp(-w / think)) / room. Below, more come than there is room for.
-  const double most = clients * (calls + 1) / room;
-  const double enough = find_crossing(0, most, [&](double seconds) {
-                          return seconds < clients * (calls + has_wanted(seconds)) / room;
-                        }).high;
-  herd.all_room = from_seconds(enough);
-  if (window < enough) {
+  const auto owed = [&](double seconds) {
+    return std::clamp(asked(seconds) - herd.room * seconds, 0.0, clients);
+  };
+  herd.piles_up = owed(window);
+  // The curve does less, the more are in it.
+  herd.in_time =
+      service.in_time || herd.piles_up == 0 ||
+      ((outlook.of_workers() || service.rate_limited) && herd.piles_up <= service.late_from);
+  herd.all_room =
+      from_seconds(find_crossing(0, clients * (calls + 1) / herd.room, [&](double time) {
+                     return owed(time) > 0;
+                   }).high);
+  if (herd.window < herd.all_room) {
     herd.base_for_room = base_for_window(workload.reconnect.backoff, herd.all_room);
   }
-  herd.advised = from_seconds(find_crossing(0, enough, [&](double seconds) {
-                                return !in_time(pile_up_within(seconds));
-                              }).high);
   return herd;
 }
 
@@ -546,9 +442,7 @@ Outlook look_ahead(const OutlookInput& asked) {
   retries.attempts =
       1 + or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + retries.hedges;
   const auto failing = [&](const Storm& some, Duration takes, const AttemptResult& failure) {
-    Outlook::Failing result = some.failing(takes, retry.limit.retry_on.covers(failure));
-    result.budget_lasts = some.budget_lasts(result, cost_of_retry(budget, failure.failure));
-    return result;
+    return some.failing(takes, retry.limit.retry_on.covers(failure));
   };
   retries.timeouts = workload.has_timeout()
                          ? failing(storm, workload.timeout, timed_out(Duration::zero()))
@@ -564,7 +458,8 @@ Outlook look_ahead(const OutlookInput& asked) {
   outlook.repeats_syns =
       fills && !outlook.multiplexed() && workload.timeout > std::chrono::seconds(1);
   if (input.outage && input.outage_for > Duration::zero()) {
-    outlook.outage = look_at_outage(outlook, storm, overloaded);
+    outlook.outage = true;
+    outlook.drains_in = drains_in(outlook, overloaded);
     if (loses_connections(workload, input.outage)) outlook.herd = look_at_herd(outlook);
   }
   warn(outlook, of_errors);

@@ -72,9 +72,7 @@ struct Outlook {
     Duration takes{0};    // an attempt that fails
     Duration lasts{0};    // a request, with the median waits
     Limit limit = Limit::kNone;
-    // Until the budget is empty: the attempts, and for how long, if that is known.
-    double at_first = 0;
-    std::optional<Duration> budget_lasts{};
+    double at_first = 0;  // until the budget is empty: attempts
   };
 
   struct Retries {
@@ -99,31 +97,15 @@ struct Outlook {
   struct Herd {
     Duration window{0};  // over which they come
     double rate = 0;     // of connects, while they come; infinite if all come at once
-    // Of a service whose capacity is known. The load takes its part of it.
-    double capacity = kUnlimited;  // connects; 0 if the load takes all
-    Duration back{0};              // when all are, about, after they lost their connections
-    // Attempts that wait at the end of the window, on the curve those that are in the service.
-    double piles_up = 0;
-    bool in_time = true;   // are those answered in time, and faster than more come?
-    Duration advised{0};   // the shortest window in which answers do not come too late
-    Duration all_room{0};  // the shortest window in which no attempts pile up
+    // Of a service whose capacity is known. A client makes its connect, and its request if it has wanted one by then.
+    double room =
+        kUnlimited;        // requests that it can serve beside the load; 0 if the load takes all
+    double piles_up = 0;   // requests that are served only after the window, at most
+    bool in_time = true;   // are those answered in time?
+    Duration all_room{0};  // the shortest window at whose end no more come than there is room for
     // The base of the first wait with such a window, rounded up to two digits. 0 if the window is that
     // long already, or if the base alone does not make it so.
     Duration base_for_room{0};
-  };
-
-  // What it does to a service that is known.
-  struct Outage {
-    double waiting =
-        0;  // attempts that wait at its end: in the accept queue and on kept connections, or for a worker
-    // Freeze: attempts per second at its end, of the unanswered requests; and those that reach the service within one
-    // timeout of it.
-    double attempts_at_end = 0, burst = 0;
-    // The time to serve all that wait and have room, and to refuse the others, at full capacity.
-    Duration work{0};
-    // The same, while all further attempts fail: never longer, in the mean. It includes the retries that
-    // the budget has saved.
-    std::optional<Duration> drains_in{};
   };
 
   // Kept ones.
@@ -152,7 +134,10 @@ struct Outlook {
   Statements graph{};  // about services behind services, of which `service` says nothing
   std::set<std::string> set_by_services{};  // the options that each of them has of its own
   Retries retries{};
-  std::optional<Outage> outage{};
+  bool outage = false;  // is there one?
+  // Of workers after an outage: how long its queue takes to be served, at most, while all further attempts fail. It
+  // includes the retries that the budget has saved. Empty if it does not shrink.
+  std::optional<Duration> drains_in{};
   std::optional<Herd> herd{};
   // Can SYNs be dropped that the clients' kernels repeat before an attempt times out?
   bool repeats_syns = false;

@@ -19,7 +19,6 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
   const RetrySettings& retry = outlook.input.workload.retry;
   const bool shares = retry.process.budget.name != "none" || outlook.gates ||
                       retry.hedge.shares() || outlook.client_rate != kUnlimited;
-  const auto budget_lasts = retries.overload().budget_lasts;
   std::vector<OutlookFigure> all;
   const auto add = [&all](std::string_view id, Unit unit, Value value,
                           Shown shown = Shown::kEverywhere) {
@@ -32,7 +31,6 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
   add("attempts_per_s_if_all_err", Unit::kPerSecond, retries.errors.rate, explained_if(timeouts));
   add("attempts_per_s_if_all_time_out", Unit::kPerSecond, retries.timeouts.rate,
       explained_if(timeouts));
-  add("budget_lasts_s", Unit::kTime, budget_lasts ? Value(*budget_lasts) : Value());
   add("median_waits_s", Unit::kTime, retries.waits);
   add("processes", Unit::kCount, outlook.processes, explained_if(shares));
   if (service) {
@@ -43,20 +41,9 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
     add("late_from", Unit::kCount, service->late_from);
     if (outlook.of_workers()) add("can_hold_itself", Unit::kCount, retries.can_hold);
   }
-  if (const auto& outage = outlook.outage; outage && service) {
-    // What decides on the curve is how many come at once; of workers, how many wait.
-    if (outage->burst > 0) {
-      add("outage_burst", Unit::kCount, outage->burst, explained_if(!outlook.of_workers()));
-    }
-    add("outage_waiting", Unit::kCount, outage->waiting, explained_if(outage->waiting > 0));
-    add("outage_work_s", Unit::kTime, outage->work, explained_if(outage->waiting > 0));
-  }
   if (const auto& herd = outlook.herd) {
     add("reconnect_window_s", Unit::kTime, herd->window);
     add("reconnects_per_s", Unit::kPerSecond, herd->rate);
-    if (service) add("reconnect_capacity_per_s", Unit::kPerSecond, herd->capacity);
-    add("reconnect_back_s", Unit::kTime,
-        herd->back != Duration::max() ? Value(herd->back) : Value());
   }
   return all;
 }
@@ -97,7 +84,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   const bool workers = outlook.of_workers(), graph = !outlook.graph.empty();
   const bool curve = outlook.service && !workers && !graph;
   const bool closed = workload.arrivals == Arrivals::kClosed;
-  const bool outage = outlook.outage.has_value();
+  const bool outage = outlook.outage;
   const bool freeze = outage && outlook.has_outage(Kind::kFreeze);
   const auto& some = outlook.input.outage_of_some;
   const bool restart = outage && (some ? some->kind : outlook.input.outage->kind) == Kind::kRestart;

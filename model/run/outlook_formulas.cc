@@ -70,58 +70,6 @@ double capacity_of(const ServiceOptions& service) {
   return service.rate_limit.rate > 0 ? std::min(capacity, service.rate_limit.rate) : capacity;
 }
 
-double attempts_within(const std::function<double(Duration)>& begun, Duration length,
-                       double attempts, Duration timeout, const std::vector<Duration>& waits) {
-  double all = 0;
-  Duration from{0};  // after the begin of its request, attempt i begins
-  for (std::size_t i = 0; static_cast<double>(i) < attempts && from < length; ++i) {
-    const double more = begun(length - from);
-    all += more;
-    if (more == kUnlimited) break;
-    from = saturating_add(from, std::max(saturating_add(timeout, wait_of(waits, i)), Duration(1)));
-  }
-  return all;
-}
-
-double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
-                       Duration timeout, const std::vector<Duration>& waits) {
-  double rate = 0;
-  Duration from{0};  // before the end: requests begun then are about to make their next attempt
-  for (std::size_t i = 0; from < life; ++i) {
-    const bool last = i + 1 >= waits.size();  // its wait repeats
-    const Duration cycle = saturating_add(timeout, wait_of(waits, i));
-    const Duration to = last ? life : std::min(saturating_add(from, cycle), life);
-    rate += (begun(length - from) - begun(length - to)) / to_seconds(cycle);
-    from = to;
-  }
-  return rate;
-}
-
-double clients_stuck(double clients, Duration think, Duration time) {
-  if (think == Duration::zero()) return clients;
-  return clients * (1 - exponential(-to_seconds(time) / to_seconds(think)));
-}
-
-double requests_begun(double clients, Duration think, Duration life, Duration time) {
-  const double each = to_seconds(saturating_add(think, life));
-  if (each <= 0) return kUnlimited;
-  constexpr int kMost = 100;  // requests of a client that are counted one by one
-  if (to_seconds(time) > kMost * to_seconds(life)) return clients * to_seconds(time) / each;
-  double begun = 0;
-  for (int k = 0; k * to_seconds(life) < to_seconds(time); ++k) {
-    if (think == Duration::zero()) {
-      ++begun;
-      continue;
-    }
-    // The chance that k + 1 think times are shorter than what k lives leave of the time.
-    const double mean = (to_seconds(time) - k * to_seconds(life)) / to_seconds(think);
-    double term = exponential(-mean), at_most_k = term;
-    for (int i = 1; i <= k; ++i) at_most_k += term *= mean / i;
-    begun += 1 - at_most_k;
-  }
-  return clients * begun;
-}
-
 double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
                        double most) {
   if (deadline == Duration::max()) return most;
@@ -163,72 +111,6 @@ double retries_paid(const BudgetSettings& budget, double processes, double reque
   return std::max(least, budget.share / (1 - budget.share) * requests);
 }
 
-namespace {
-
-// The least tokens of a process that let it retry.
-double least_tokens(const BudgetSettings& budget, double cost) {
-  return budget.threshold == BudgetSettings::kNone ? cost
-         : budget.ttl == Duration::max()           ? budget.threshold * budget.tokens
-                                                   : 0;
-}
-
-// The tokens of all processes after `time` in which everything failed and was retried. If there are too many
-// failures to count, the rest of them is left out.
-struct TokensLeft {
-  double tokens = 0;
-  bool too_many = false;
-};
-TokensLeft tokens_left(const BudgetSettings& budget, double processes, const Spending& spending,
-                       const std::vector<Duration>& waits, Duration time) {
-  const bool bucket = budget.ttl == Duration::max();
-  const bool on_request = budget.deposit_on == DepositOn::kRequest;
-  constexpr std::size_t kMostFailures = 10'000;  // of a request
-  double tokens = 0;
-  if (bucket) {  // it is full until the first attempt fails
-    const Duration since = std::max(time - spending.takes, Duration::zero());
-    tokens = processes * budget.tokens;
-    if (on_request) tokens += budget.deposit * spending.begun(since);
-  } else {
-    const Duration calm = std::min(spending.calm, std::max(budget.ttl - time, Duration::zero()));
-    tokens = processes * budget.minimum_rate * to_seconds(budget.ttl) * budget.cost +
-             budget.deposit * spending.calm_rate * to_seconds(calm);
-    if (on_request) tokens += budget.deposit * spending.begun(std::min(time, budget.ttl));
-  }
-  // The attempts of a request fail at these times after it begins.
-  Duration fails = spending.takes;
-  for (std::size_t i = 0; fails < time && static_cast<double>(i) < spending.attempts; ++i) {
-    if (i == kMostFailures) return {tokens, true};
-    const bool retried = static_cast<double>(i + 1) < spending.attempts;
-    tokens -= spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
-    fails = saturating_add(fails, saturating_add(spending.takes, wait_of(waits, i)));
-  }
-  return {tokens, false};
-}
-
-}  // namespace
-
-std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
-                                     const Spending& spending, const std::vector<Duration>& waits) {
-  if (budget.kind != BudgetSettings::Kind::kTokens) return std::nullopt;
-  const double least = processes * least_tokens(budget, spending.cost);
-  bool too_many = false;
-  const auto is_empty = [&](Duration time) {
-    const TokensLeft left = tokens_left(budget, processes, spending, waits, time);
-    too_many = left.too_many;
-    return left.tokens <= least;
-  };
-  const bool bucket = budget.ttl == Duration::max();
-  const Duration horizon = bucket ? Duration(std::chrono::hours(1)) : budget.ttl;
-  Duration later = std::max(spending.takes, Duration(std::chrono::milliseconds(1)));
-  while (!is_empty(later)) {
-    if (later >= horizon || too_many) return std::nullopt;
-    later = std::min(saturating_add(later, later), horizon);
-  }
-  return from_seconds(find_crossing(0, to_seconds(later), [&](double seconds) {
-                        return !is_empty(from_seconds(seconds));
-                      }).high);
-}
-
 double retries_banked(const BudgetSettings& budget, double processes, double cost, double calm_rate,
                       Duration calm) {
   if (budget.kind != BudgetSettings::Kind::kTokens) return 0;
@@ -243,16 +125,6 @@ double retries_banked(const BudgetSettings& budget, double processes, double cos
              budget.deposit * calm_rate * to_seconds(std::min(calm, budget.ttl));
   }
   return tokens / spent;
-}
-
-double retries_left(const BudgetSettings& budget, double processes, const Spending& spending,
-                    const std::vector<Duration>& waits, Duration time) {
-  if (budget.kind != BudgetSettings::Kind::kTokens) return 0;
-  const double spent = spending.cost + budget.failure_cost;
-  if (spent <= 0) return 0;
-  const TokensLeft left = tokens_left(budget, processes, spending, waits, time);
-  const double tokens = left.tokens - processes * least_tokens(budget, spending.cost);
-  return std::max(tokens, 0.0) / spent;
 }
 
 bool grows_with_processes(const BudgetSettings& budget) {

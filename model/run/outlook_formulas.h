@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -62,24 +61,6 @@ double capacity_of(const ServiceOptions& service);
 // after the timeout. Infinite if they never do.
 double late_from(const ServiceOptions& service, Duration timeout);
 
-// The mean number of requests that N clients begin in `time`, if none of them gets an answer. Think
-// times are exponential with mean `think`.
-double clients_stuck(double clients, Duration think, Duration time);
-
-// The same if they give up each request after `life`, and think again. A renewal process: request k + 1
-// of a client begins within `time` if k lives and k + 1 think times do (Cox, Renewal Theory, 1962).
-double requests_begun(double clients, Duration think, Duration life, Duration time);
-
-// The attempts that begin within an outage, if so many of a request can. `begun(time)` requests begin in its first `time`,
-// and every attempt fails by the timeout.
-double attempts_within(const std::function<double(Duration)>& begun, Duration length,
-                       double attempts, Duration timeout, const std::vector<Duration>& waits);
-
-// The attempts per second at the end of an outage. `begun(time)` requests begin in its first `time`,
-// every attempt fails by the timeout, and no request lasts longer than `life`.
-double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
-                       Duration timeout, const std::vector<Duration>& waits);
-
 // How many attempts of a request can begin before its deadline if each takes the timeout.
 double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
                        double most);
@@ -89,29 +70,10 @@ double attempts_before(Duration deadline, Duration timeout, const std::vector<Du
 double retries_paid(const BudgetSettings& budget, double processes, double requests,
                     Duration timeout, Duration wait);
 
-// What spends the tokens of retry budgets while everything fails.
-struct Spending {
-  std::function<double(Duration)> begun;  // how many requests begin in this time
-  Duration takes{0};                      // an attempt
-  double attempts = 1;                    // of a request, at most
-  double cost = 1;                        // of a retry, in tokens
-  double calm_rate = 0;                   // of requests before, all of which succeeded
-  Duration calm{0};                       // how long
-};
-
-// How long the token budgets of this many processes last. Empty if they have no tokens, or do not
-// become empty.
-std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
-                                     const Spending& spending, const std::vector<Duration>& waits);
-
 // The retries that full budgets of this many processes pay for once, besides `retries_paid`. `calm_rate`
 // requests per second succeeded for `calm`.
 double retries_banked(const BudgetSettings& budget, double processes, double cost, double calm_rate,
                       Duration calm);
-
-// Of these, those that are left after `time` in which everything failed.
-double retries_left(const BudgetSettings& budget, double processes, const Spending& spending,
-                    const std::vector<Duration>& waits, Duration time);
 
 // Do more processes pay for more retries of the same requests?
 bool grows_with_processes(const BudgetSettings& budget);

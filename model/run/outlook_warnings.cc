@@ -11,17 +11,13 @@ void warn_of_herd(Outlook& outlook) {
   const WorkloadOptions& workload = outlook.input.workload;
   const Outlook::Herd& herd = *outlook.herd;
   Statements& all = outlook.warnings;
-  if (outlook.service && herd.capacity == 0) {
+  if (outlook.service && herd.room == 0) {
     all.push_back(
         {"herd-without-room", {{"load", outlook.wanted}, {"capacity", outlook.service->capacity}}});
   } else if (outlook.service && !herd.in_time) {
-    const bool late = herd.piles_up > outlook.service->late_from;
-    all.push_back({late ? "herd-too-late" : "herd-too-many",
+    all.push_back({"herd-too-late",
                    {{"attempts", std::round(herd.piles_up)},
                     {"window", herd.window},
-                    {"late_from", std::round(outlook.service->late_from)},
-                    {"load", outlook.wanted},
-                    {"least", herd.advised},
                     {"enough", herd.all_room}}});
   }
   // Options of the waits between the attempts of a request do not change those of reconnects.
@@ -152,18 +148,19 @@ void warn_of_attempts(Outlook& outlook) {
           {"timeout", workload.timeout},
           {"take", time_of(retries.waits, failing.takes, begin + 1) - failing.takes}}});
   }
-  const auto& outage = outlook.outage;
-  if (!outlook.open() || !outage) return;
+  if (!outlook.open() || !outlook.outage || !outlook.has_outage(Disturbance::Kind::kFreeze) ||
+      failing.attempts != kUnlimited) {
+    return;
+  }
   // What is answered within its timeout is never sent again.
   const Duration length = outlook.input.outage_for;
-  const bool answers_all =
-      workload.has_timeout() && saturating_add(length, outage->work) < workload.timeout;
-  if (outage->attempts_at_end > 0 && failing.attempts == kUnlimited &&
-      failing.limit != Outlook::Failing::Limit::kBudget && !answers_all) {
-    outlook.warnings.push_back({"no-request-gives-up",
-                                {{"requests", std::round(outlook.wanted * to_seconds(length))},
-                                 {"attempts", outage->attempts_at_end}}});
-  }
+  if (failing.limit == Outlook::Failing::Limit::kBudget || length < workload.timeout) return;
+  const double requests = outlook.wanted * to_seconds(length);
+  const Duration wait = retries.waits.empty() ? Duration::zero() : retries.waits.back();
+  const double each = to_seconds(saturating_add(failing.takes, wait));
+  outlook.warnings.push_back({"no-request-gives-up",
+                              {{"requests", std::round(requests)},
+                               {"attempts", std::min(requests / each, outlook.client_rate)}}});
 }
 
 // Failures that are not retried.

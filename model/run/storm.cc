@@ -142,36 +142,9 @@ double Storm::attempts_beside(const Outlook::Failing& failing, double succeed,
   return failing.rate * (1 - succeed * to_seconds(answer) / callers_);
 }
 
-std::optional<Duration> Storm::budget_lasts(const Outlook::Failing& failing, double cost) const {
-  if (failing.limit != Outlook::Failing::Limit::kBudget) return std::nullopt;
-  return retrystorm::budget_lasts(budget(), processes_, spending(failing, cost),
-                                  waits_after(failing.takes));
-}
-
 double Storm::banked(const Outlook::Failing& failing, double cost, Duration besides) const {
   if (failing.limit != Outlook::Failing::Limit::kBudget) return 0;
   return retries_banked(budget(), processes_, cost, wanted_, saturating_add(input_->calm, besides));
-}
-
-double Storm::left_after(const Outlook::Failing& failing, double cost, Duration outage) const {
-  if (failing.limit != Outlook::Failing::Limit::kBudget) return 0;
-  return retries_left(budget(), processes_, spending(failing, cost), waits_after(failing.takes),
-                      outage);
-}
-
-Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
-  const bool endless = failing.attempts == kUnlimited;
-  const double requests =
-      open_ ? callers_ : callers_ / to_seconds(saturating_add(think_, failing.lasts));
-  const auto begun = [this, endless, requests](Duration time) {
-    return endless && !open_ ? clients_stuck(callers_, think_, time) : requests * to_seconds(time);
-  };
-  return {.begun = begun,
-          .takes = failing.takes,
-          .attempts = failing.attempts,
-          .cost = cost,
-          .calm_rate = wanted_,
-          .calm = input_->calm};
 }
 
 double Storm::paid(double requests, Duration takes, bool again) const {

