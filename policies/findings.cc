@@ -93,8 +93,7 @@ class Finder {
   void find_ejections() {
     const HostSettings& hosts = scenario_.hosts;
     if (!hosts.many() || !hosts.eject.on() || hosts.eject.most_out(hosts.replicas) > 0) return;
-    warn("ejects-none", "eject",
-         {"ejects-none", {{"share", ShareOf{hosts.eject.most}}, {"hosts", count(hosts.replicas)}}});
+    warn("ejects-none", "eject", ejects_none(hosts));
   }
 
   // Hardly an answer comes over a network within so little: the unit may be wrong.

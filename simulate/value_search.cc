@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "common/cli/options.h"
 #include "common/output/answer.h"
 #include "model/base/text.h"
 #include "simulate/program.h"
@@ -85,9 +86,7 @@ class ValueSearch {
   }
 
   Scenario scenario_of_value(const std::string& value) const {
-    const ScenarioOptions chosen = options_of(value);
-    refuse(unused_options(chosen));
-    return checked_scenario(chosen, *options_.workload.seed,
+    return checked_scenario(options_of(value), *options_.workload.seed,
                             std::min(threads_or_cores(options_.threads), options_.runs),
                             memory_limit(), options_.runs > 1);
   }
@@ -96,7 +95,11 @@ class ValueSearch {
   StudyPlan plan_of(const Invocation& invocation) {
     std::vector<StudyCell> cells;
     set_ = {scale_.name};
-    for (const std::string& end : {scale_.values.front(), scale_.values.back()}) {
+    const std::vector<std::string> ends{scale_.values.front(), scale_.values.back()};
+    refuse_unused(
+        ends.size(), [&](std::size_t end) { return options_of(ends[end]); },
+        typed_options<ScenarioOptions>(invocation.app, invocation.arguments));
+    for (const std::string& end : ends) {
       scenario_of_value(end);
       cells.push_back({{end}, options_of(end)});
       add_set(set_, options_, cells.back().options);

@@ -435,6 +435,7 @@ void Hosts::start(TimePoint now, Host host) {
 void Hosts::come_up(TimePoint now, Host host) {
   Life& life = lives_[host];
   life.state = Life::State::kUp;
+  life.up_since = now;
   life.well = true;
   servers_[host]->listen();
   warm_up(now, host,
@@ -512,8 +513,15 @@ std::size_t Hosts::count_of(Life::State state) const {
 void Hosts::look(TimePoint now) {
   count_time(now);
   const double busy = std::exchange(busy_time_, 0), all = std::exchange(worker_time_, 0);
-  const std::size_t up = count_of(Life::State::kUp), starting = count_of(Life::State::kStarting);
-  std::size_t there = up + starting;
+  // A host that came up since the last look has no use that says something: it counts as one that starts, as in the HPA,
+  // which waits for a whole window of its metrics.
+  const std::size_t up = static_cast<std::size_t>(
+      std::count_if(lives_.begin(), lives_.end(), [this](const Life& each) {
+        return each.state == Life::State::kUp && each.up_since <= looked_at_;
+      }));
+  std::size_t there = count_of(Life::State::kUp) + count_of(Life::State::kStarting);
+  const std::size_t starting = there - up;
+  looked_at_ = now;
   const std::size_t wanted = scaler_.wanted(now, up, starting, all > 0 ? busy / all : 0);
   for (Host host = 0; host < lives_.size() && there < wanted; ++host) {
     if (lives_[host].state != Life::State::kOff) continue;

@@ -184,6 +184,7 @@ class Hosts final : public Target {
     bool asked = false;      // a probe is under way
     std::uint32_t probe = 0;
     std::size_t failures = 0;                   // of probes, in a row
+    TimePoint up_since{};
     int warm = HostLifeSettings::kWarmUpSteps;  // steps of the warm-up that are over
     std::size_t busy = 0, workers = 0;          // as the autoscaler counts
   };
@@ -254,7 +255,7 @@ class Hosts final : public Target {
   HostScaler scaler_;
   double busy_time_ = 0, worker_time_ = 0;  // since the autoscaler looked
   std::size_t busy_ = 0, workers_ = 0;      // of the hosts that are up
-  TimePoint counted_until_{};
+  TimePoint counted_until_{}, looked_at_{};
   std::uint64_t killed_busy_ = 0;
   std::size_t most_up_ = 0;
   TimePoint most_up_at_{};

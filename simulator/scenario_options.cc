@@ -47,11 +47,14 @@ ServiceOptions scaled(ServiceOptions service, double scale) {
 Duration run_length(const ScenarioOptions& options) {
   if (options.workload.arrivals == Arrivals::kJob) return options.time_limit;
   const auto outage = options.outage();
-  // Who wants no outage has said when the run ends.
-  if (options.outage_for == Duration::zero()) {
-    return saturating_add(options.outage_at, options.observe);
-  }
-  return saturating_add(outage.at, saturating_add(outage.length, options.observe));
+  const Duration outage_ends = saturating_add(outage.at, outage.length);
+  if (options.outage_for != Duration::zero()) return saturating_add(outage_ends, options.observe);
+  // Who wants no outage has said when the run ends. Where hosts restart, it goes on until there is a verdict.
+  constexpr Duration kForAVerdict = std::chrono::seconds(30);
+  const Duration asked = saturating_add(options.outage_at, options.observe);
+  return outage.what.kind != Disturbance::Kind::kRestart
+             ? asked
+             : std::max(asked, saturating_add(outage_ends, kForAVerdict));
 }
 
 WorkloadOptions scaled(WorkloadOptions workload, double scale) {

@@ -123,8 +123,8 @@ constexpr Row kRows[] = {
         "ejection{s})"},
     Row{"run-hosts-killed", "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all)"},
     Row{"run-hosts-killed-busy",
-        "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all): {busy} of these worked, but let the probe "
-        "wait for too long"},
+        "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all): {busy} of these worked, but were too busy "
+        "for the probe"},
     Row{"run-hosts-scaled", "{first} hosts at first, {most} from {at} on"},
     Row{"run-hosts-sinkhole",
         "{hit} of {hosts} hosts got {share} of the attempts of the outage: what fails at once has the fewest under way"},
@@ -270,7 +270,7 @@ constexpr Row kRows[] = {
         "of {attempts} attempts that time out after {timeout} only {begin} can begin before the deadline of {deadline}: "
         "these and their waits take {take} (--deadline, --max-attempts)"},
     Row{"ejects-none",
-        "{share} of {hosts} hosts is less than one: no host is ever ejected (--eject)"},
+        "{share} of {hosts} hosts is less than one: no host is ever ejected, with {least} one could be (--eject)"},
     Row{"ends-after-outage",
         "the run ends soon after the outage: there will be no verdict; --duration={least} or more has one"},
     Row{"ends-in-outage",

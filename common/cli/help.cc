@@ -273,9 +273,10 @@ struct Experiment {
   CLI::App app;
 
   Experiment() {
+    list.group("Run");
+    declare_options(list, timeline, Engine::kSimulated);
     declare_options(list, workload);
     declare_options(list, service, Engine::kSimulated);
-    declare_options(list, timeline, Engine::kSimulated);
     add_options(app, list);
   }
 };

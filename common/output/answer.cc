@@ -106,7 +106,8 @@ std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
   const auto add = [&list](std::string_view id, const std::string& time) {
     list += ", " + words_of({id, {{"share", time}}});
   };
-  if (during && share >= kNearlyAll && during->time >= 2 * before->time) {
+  constexpr double kLonger = 1.25;
+  if (during && share >= kNearlyAll && during->time >= scale(before->time, kLonger)) {
     add("answered-during", words(*during));
   }
   if (after) add("answered-after", words(*after));

@@ -206,6 +206,9 @@ Duration longest_request(const RetrySettings& retry, Duration timeout);
 
 class Storm;
 
+// That so small a share of the hosts is none, and which share would be one.
+Statement ejects_none(const HostSettings& hosts);
+
 // Adds the warnings to an outlook that is otherwise complete.
 void warn(Outlook& outlook, const Storm& storm);
 

@@ -148,8 +148,8 @@ void warn_of_attempts(Outlook& outlook) {
           {"timeout", workload.timeout},
           {"take", time_of(retries.waits, failing.takes, begin + 1) - failing.takes}}});
   }
-  if (!outlook.open() || !outlook.outage || !outlook.has_outage(Disturbance::Kind::kFreeze) ||
-      failing.attempts != kUnlimited) {
+  if (!outlook.open() || !outlook.service || !outlook.outage ||
+      !outlook.has_outage(Disturbance::Kind::kFreeze) || failing.attempts != kUnlimited) {
     return;
   }
   // What is answered within its timeout is never sent again.
@@ -252,13 +252,20 @@ Statements warnings_of(const RetrySettings& retry) {
   return all;
 }
 
+Statement ejects_none(const HostSettings& hosts) {
+  const auto all = static_cast<double>(hosts.replicas);
+  return {"ejects-none",
+          {{"share", ShareOf{hosts.eject.most}},
+           {"hosts", all},
+           {"least", ShareOf{std::ceil(100 / all) / 100}}}};
+}
+
 // Ejections that cannot happen, and hosts that cannot do the work of those that fail.
 void warn_of_hosts(Outlook& outlook) {
   const HostSettings& hosts = outlook.input.hosts;
   const auto all = static_cast<double>(hosts.replicas);
   if (hosts.many() && hosts.eject.on() && hosts.eject.most_out(hosts.replicas) == 0) {
-    outlook.warnings.push_back(
-        {"ejects-none", {{"share", ShareOf{hosts.eject.most}}, {"hosts", all}}});
+    outlook.warnings.push_back(ejects_none(hosts));
   }
   const HostLifeSettings& life = hosts.life;
   if (life.probe.on() && !life.probe.own_port && life.probe_does == ProbeDoes::kRestart &&

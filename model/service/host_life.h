@@ -81,8 +81,8 @@ class HostScaler {
   HostScaler(const ScalingSettings& settings, std::size_t least)
       : settings_(settings), least_(least) {}
 
-  // Call it after each `every`. `up`: the hosts that take requests. `starting`: that will do so. `use`: how busy the
-  // workers of those that are up were since the last call, 0 to 1.
+  // Call it after each `every`. `up`: the hosts that have taken requests since the last call. `starting`: that will
+  // do so, or do so since then only. `use`: how busy the workers of all that are up were since the last call, 0 to 1.
   std::size_t wanted(TimePoint now, std::size_t up, std::size_t starting, double use);
 
  private:

@@ -288,6 +288,15 @@ TEST(Hosts, FollowTheirUse) {
   EXPECT_NEAR(static_cast<double>(none.hosts->most), 24, 1);
 }
 
+// Four hosts are used to 80 %, and half is wanted: 6.4, so seven. The three that start take their part at once, but what
+// was measured while they started says nothing of them.
+TEST(Hosts, AreNotAddedForWhatNewOnesTake) {
+  const Summary summary = hosts_run(
+      "arrivals = open\nrate = 640\nservice = workers\nworkers = 10\nservice-time = fixed:50ms\nreplicas = 4..40\n"
+      "host-start = 70s\nstrategy = none\ntimeout = none\noutage-for = 0s\nobserve = 5m\nbalance = least\n");
+  EXPECT_EQ(summary.hosts->most, 7);
+}
+
 // Nothing is lost of what a host has when it is to end, and it goes when it has nothing left.
 TEST(Hosts, EndWhereFewerAreEnough) {
   HostsSeen seen;

@@ -48,6 +48,17 @@ TEST(Simulate, SearchesABudgetThatHasSavedAsLongAsItCan) {
   }
 }
 
+// One of N hosts of 200/s each is gone, and 720/s are asked for: four must be left. What an outage hits is an option that
+// hangs on the number that is sought.
+TEST(Simulate, SearchesHowManyHostsCanLoseOne) {
+  const TempDir dir;
+  output_of({"--seed=1", "--workers=10", "--service-time=50ms", "--rate=720", "--timeout=1s",
+             "--max-attempts=3", "--backoff-base=10ms", "--outage=drop", "--outage-replicas=1",
+             "--outage-for=30s", "--observe=15s", "--runs=15", "--least=replicas=3:9",
+             "--expect=success-during>98%", "--json=" + dir.file("json")});
+  EXPECT_EQ(record(dir.file("json"), "limit_value")["value"], "5");
+}
+
 // The threads that did start must not finish all runs first.
 TEST(Simulate, EndsAtOnceWhenItsThreadsCannotStart) {
   if (kSlowness > 1) GTEST_SKIP() << "a sanitizer needs all the addresses there are";
