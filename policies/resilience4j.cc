@@ -245,7 +245,40 @@ void note_removed(Policy& policy, const Node& old, const std::string& instead = 
                field_text(old) + ": removed in resilience4j 2.0.1" + instead);
 }
 
+// Of a retry, as in resilience4j 2.3 (CommonRetryConfigurationProperties), and what it had before.
+const std::vector<std::string_view> kOfRetry{"baseConfig",
+                                             "maxAttempts",
+                                             "maxRetryAttempts",
+                                             "waitDuration",
+                                             "intervalBiFunction",
+                                             "enableExponentialBackoff",
+                                             "exponentialBackoffMultiplier",
+                                             "exponentialMaxWaitDuration",
+                                             "enableRandomizedWait",
+                                             "randomizedWaitFactor",
+                                             "retryExceptions",
+                                             "ignoreExceptions",
+                                             "retryExceptionPredicate",
+                                             "resultPredicate",
+                                             "failAfterMaxAttempts",
+                                             "consumeResultBeforeRetryAttempt",
+                                             "eventConsumerBufferSize",
+                                             "ignoreClassBindingExceptions"};
+
+// Spring skips what is misspelt.
+void note_unknown(Policy& policy, const Instance& instance) {
+  for (const Nodes* level : instance.levels) {
+    Node all{.kind = Node::Kind::kMap};
+    for (const auto& [name, node] : *level) {
+      const auto is_it = [&name = name](std::string_view each) { return plain_word(each) == name; };
+      if (std::ranges::none_of(kOfRetry, is_it)) all.children.push_back(node);
+    }
+    note_others(policy.notes, all, kOfRetry, "no property of a retry, and Spring skips it");
+  }
+}
+
 void read_retry(Policy& policy, const Instance& instance) {
+  note_unknown(policy, instance);
   if (instance.missing) {
     policy.refuse(instance.missing.line, field_text(instance.missing) +
                                              ": there is no such configuration: the start fails");

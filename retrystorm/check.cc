@@ -243,6 +243,24 @@ std::size_t print_notes(const std::vector<Found>& all, const CheckedFile& file,
   return whole || notes < kMostNotes ? 0 : notes - kMostNotes;
 }
 
+// "max-attempts=5 -> 9": what differs from the policy before. Empty if nothing does.
+std::string changes_of(const CheckedPolicy& policy) {
+  std::vector<std::string> all;
+  if (policy.before == nullptr) return "";
+  const NamedOptions now = options_of(*policy.policy), old = options_of(*policy.before->policy);
+  const auto value = [](const NamedOptions& of, const std::string& name) {
+    const auto found = of.find(name);
+    return found == of.end() ? std::string("-") : found->second;
+  };
+  NamedOptions both = now;
+  both.insert(old.begin(), old.end());
+  for (const auto& [name, any] : both) {
+    const std::string before = value(old, name), after = value(now, name);
+    if (before != after) all.push_back(name + '=' + before + " -> " + after);
+  }
+  return list_words(all);
+}
+
 void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>& all,
                  bool markdown, const AnswerLook& look) {
   const bool whole = markdown || look.verbose || look.explain;
@@ -255,6 +273,11 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>
     for (const CheckedPolicy& each : file.policies) {
       const std::string text = summary(*each.policy);
       std::cout << (markdown ? "\n### " + as_markdown(text) : text) << end;
+      if (const std::string list = changes_of(each); !list.empty()) {
+        const std::string what = words_of({"check-changed", {{"list", list}}});
+        markdown ? void(std::cout << as_markdown(what) << end)
+                 : Teller(look.color).text(what, Tone::kPlain);
+      }
       left_out += print_notes(all, file, &each, markdown, whole, look);
     }
     if (markdown) std::cout << '\n';
@@ -269,6 +292,13 @@ void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, con
   const auto harm = std::ranges::find_if(all, &Found::is_new_harm);
   if (harm == all.end()) {
     if (was_run) return;
+    const auto old = std::ranges::count_if(
+        all, [](const Found& each) { return each.old && each.note->level != Note::Level::kNote; });
+    if (old > 0) {
+      return teller.headline(
+          Tone::kDoubt,
+          {"check-no-new-harm", {{"found", count_words(static_cast<double>(old), "finding")}}});
+    }
     return unknown ? teller.headline(Tone::kDoubt, {"check-unknown"})
                    : teller.headline(Tone::kGood, {"check-no-harm"});
   }

@@ -120,14 +120,19 @@ KnownService completed(KnownService known) {
 }
 
 EstimatedService estimate(const KnownService& known) {
+  if (known.p50 == Duration::zero() && known.p99 == Duration::zero()) {
+    throw std::invalid_argument(
+        "how long does it take? Give --p50, --p99 or both, or --from-prometheus");
+  }
   if (!(known.p99 > known.p50) || known.p50 <= Duration::zero()) {
     throw std::invalid_argument(
         "--p99 must be above --p50, and above zero: give one of them, or both, or --from-prometheus");
   }
   if (!(known.rate > 0)) throw std::invalid_argument("--rate must be above zero");
   if (known.workers == 0 && !(known.used > 0 && known.used < 1)) {
-    throw std::invalid_argument(
-        "--used must be between 0 % and 100 %, or give --capacity or --workers");
+    throw std::invalid_argument(known.used == 0
+                                    ? "how much can it do? Give --workers, --capacity or --used"
+                                    : "--used must be between 0 % and 100 %");
   }
   EstimatedService service;
   service.sigma = std::log(to_seconds(known.p99) / to_seconds(known.p50)) / kZ99;

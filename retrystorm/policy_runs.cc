@@ -479,8 +479,15 @@ class PolicyRuns {
         return each.turn == AnswerTrials::Turn::kNone;
       });
     }
-    teller_.headline(answer_of(cells, worst, asked_.cases.size() > 1 ? policy.policy.name : "",
-                               std::ranges::any_of(answered.turned, turns_verdict)));
+    RunAnswer told = answer_of(cells, worst, asked_.cases.size() > 1 ? policy.policy.name : "",
+                               std::ranges::any_of(answered.turned, turns_verdict));
+    // What counts is what the change does.
+    const bool no_worse = policy.before && told.tone == Tone::kBad &&
+                          std::ranges::all_of(cells, [this](const Cell& each) {
+                            return hits_in(runs_, each).all() == 0;
+                          });
+    if (no_worse) told = {Tone::kDoubt, {"check-no-worse", {{"answer", words_of(told.headline)}}}};
+    teller_.headline(told);
   }
 
   void tell_what_turns(const Answered& answered) const {

@@ -170,7 +170,8 @@ std::vector<StudyDisturbance> with_own_outage(NamedOptions& given) {
   if (own.empty()) return all;
   const ScenarioOptions scenario = scenario_of(own);
   if (scenario.outage_length() == Duration::zero()) {
-    throw std::invalid_argument("--outage-for: an outage of 0s is none");
+    throw std::invalid_argument(
+        "--outage-for: an outage of 0s is none: leave it out, or compare settings with simulate --sweep");
   }
   std::erase_if(all, [](const StudyDisturbance& each) { return each.outage; });
   all.insert(all.begin(), {.title = words_of(statement_of(scenario.timeline.outage)) + " for " +

@@ -49,12 +49,13 @@ Duration run_length(const ScenarioOptions& options) {
   const auto outage = options.outage();
   const Duration outage_ends = saturating_add(outage.at, outage.length);
   if (options.outage_for != Duration::zero()) return saturating_add(outage_ends, options.observe);
-  // Who wants no outage has said when the run ends. Where hosts restart, it goes on until there is a verdict.
+  // Who wants no outage has said when the run ends. If he has not, and hosts restart, it goes on until there is a verdict.
   constexpr Duration kForAVerdict = std::chrono::seconds(30);
   const Duration asked = saturating_add(options.outage_at, options.observe);
-  return outage.what.kind != Disturbance::Kind::kRestart
-             ? asked
-             : std::max(asked, saturating_add(outage_ends, kForAVerdict));
+  const bool restarts = outage.what.kind == Disturbance::Kind::kRestart;
+  return restarts && options.observe == ScenarioOptions().observe
+             ? std::max(asked, saturating_add(outage_ends, kForAVerdict))
+             : asked;
 }
 
 WorkloadOptions scaled(WorkloadOptions workload, double scale) {

@@ -226,13 +226,13 @@ constexpr Row kRows[] = {
     // Warnings before a run: model/run/outlook_warnings.cc
     Row{"above-rate-limit",
         "{clients} clients ask for {load}/s, {limit}/s are admitted: they make some {attempts} attempts/s, "
-        "{wasted} for nothing; hold them back (--client-rate={limit}/s, --lambda over {think})"},
+        "{wasted} for nothing; hold them back (--client-rate={limit}/s, --think-time over {think})"},
     Row{"above-rate-limit-adapting",
         "{clients} clients ask for {load}/s, and {limit}/s are admitted (--rate-limit): hold them back "
-        "(--client-rate={limit}/s for all, --lambda over {think})"},
+        "(--client-rate={limit}/s for all, --think-time over {think})"},
     Row{"above-rate-limit-held",
         "{processes} processes send up to {load}/s in all, and {limit}/s are admitted (--rate-limit): hold them back "
-        "(--client-rate={each}/s in each, --lambda over {think})"},
+        "(--client-rate={each}/s in each, --think-time over {think})"},
     Row{"base-above-cap",
         "the first wait of {base} is above the cap of {cap}: no wait is longer than the cap (--backoff-base, "
         "--backoff-cap)"},
@@ -294,10 +294,10 @@ constexpr Row kRows[] = {
         "decides (--queue-length, --rejection-cost)"},
     Row{"herd-too-late",
         "up to {attempts} requests pile up in the window of {window}, too many to be answered in time: spread them over "
-        "{enough} (--reconnect-base, --reconnect-jitter)"},
+        "{least}, better {enough} (--reconnect-base, --reconnect-jitter)"},
     Row{"herd-without-room",
         "the load of {load}/s takes all that the service can do, {capacity}/s: clients that lost their connection find no "
-        "room (--clients, --lambda)"},
+        "room (--clients, --think-time)"},
     Row{"probe-kills-slow",
         "the probe waits in the queue, and fails behind more than {waiting} requests: a host that works is restarted after "
         "{failures} failure{s} (--probe=...:port has a port of its own)"},
@@ -315,10 +315,10 @@ constexpr Row kRows[] = {
         "no answer has a Retry-After, so --retry-after changes nothing: errors of 429 and 503 have one with --hint=fixed"},
     Row{"no-pause-at-gate",
         "clients that do not think try again at once where a gate stops them: up to {attempts}/s. Give them a think time "
-        "(--lambda)"},
+        "(--think-time)"},
     Row{"no-pause-if-refused",
         "clients that do not think try again at once where they are refused: up to {attempts}/s. Give them a think time "
-        "(--lambda)"},
+        "(--think-time)"},
     Row{"no-request-gives-up",
         "no request gives up: at the end of the outage its {requests} requests send {attempts}/s, and go on until each is "
         "answered (--max-attempts, --deadline)"},
@@ -329,7 +329,7 @@ constexpr Row kRows[] = {
         "{longest}. Give it less: [{between}.{name}] timeout = {less}, max-retries = 0"},
     Row{"processes-in-step",
         "{processes} processes begin together and stay in step (--client-rate): the limit admits {burst} at a time "
-        "(--rate-burst). If yours do not, a --lambda of some seconds is nearer to them"},
+        "(--rate-burst). If yours do not, a --think-time of some seconds is nearer to them"},
     Row{"reconnect-waits",
         "--strategy and --backoff-base set the waits of requests. Clients that connect again wait exponentially from "
         "{base}, with full jitter (--reconnect-base)"},
@@ -369,6 +369,8 @@ constexpr Row kRows[] = {
     Row{"at-once", "at once"},
     Row{"below-many", "{below} · {legend} · {seeds} · figures: -v"},
     Row{"below-runs", "{attempts} attempt{s} per request"},
+    Row{"below-calls", "{calls} call{s} of {name} for it"},
+    Row{"below-calls-during", "{calls} call{s} of {name} for it in the outage"},
     Row{"below-runs-down",
         "{share} down (95 %: {low} to {high}) · {attempts} attempt{s} per request"},
     Row{"rows-not-tried",
@@ -389,7 +391,7 @@ constexpr Row kRows[] = {
     Row{"remark-by-itself", "down without an outage, more often in longer runs (--observe)"},
     Row{"remark-calls", "{done} of {calls} calls are done"},
     Row{"remark-cut",
-        "{count} of {runs} cut: clients that ask again at once fail without end (--lambda)"},
+        "{count} of {runs} cut: clients that ask again at once fail without end (--think-time)"},
     Row{"remark-held", "held below its load by the remedy: {what}"},
     Row{"remark-held-back", "{share} never sent: the clients hold them back"},
     Row{"remark-hosts", "the hosts that the outage hits get {share} of its attempts"},
@@ -469,6 +471,9 @@ constexpr Row kRows[] = {
     Row{"check-exit-code", "exit code {code} for line {line} ({rule})"},
     Row{"check-harm", "{found} to change: exit code {code} for line {line} ({rule})"},
     Row{"check-no-harm", "Nothing to change: notes only"},
+    Row{"check-no-new-harm", "The change makes nothing wrong that was right: {found} as before"},
+    Row{"check-no-worse", "{answer}, as before the change"},
+    Row{"check-changed", "changed: {list}"},
     Row{"check-unknown", "Not decided: not all of it is known"},
     Row{"check-multiplexed",
         "gRPC sends all requests of a process over one connection: run with --connections=multiplexed"},
@@ -811,7 +816,7 @@ constexpr Row kRows[] = {
     // What the engines add
     Row{"begin-failed", "the outage did not happen: --outage-begin failed"},
     Row{"begin-missed", "the outage could not be begun"},
-    Row{"cut", "cut at {at}: clients that ask again at once fail without end (--lambda)"},
+    Row{"cut", "cut at {at}: clients that ask again at once fail without end (--think-time)"},
     Row{"end-failed", "--outage-end failed"},
     Row{"ended-before-outage", "the run ended before the outage"},
     Row{"job-done-before", "the job was done before its outage began"},

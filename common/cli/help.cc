@@ -376,6 +376,19 @@ std::string explained_figure(const Words& words, std::string name) {
 
 }  // namespace
 
+std::string programs_with(const std::string& name) {
+  WorkloadOptions workload;
+  TimelineOptions timeline;
+  ServiceOptions service;
+  OptionList of_clients, of_server;
+  declare_options(of_clients, workload);
+  declare_options(of_clients, timeline, Engine::kReal);
+  declare_options(of_server, service, Engine::kReal);
+  return of_clients.find(name) != nullptr  ? "client and simulate"
+         : of_server.find(name) != nullptr ? "server and simulate"
+                                           : "";
+}
+
 std::string explain(const CLI::App& app, const std::string& asked) {
   const Experiment experiment;
   const Words words = glossary();

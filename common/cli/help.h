@@ -22,6 +22,9 @@ class HelpFormatter final : public CLI::Formatter {
 // findings of `retrystorm check`. Ends with a new line. Throws std::invalid_argument for any other word.
 std::string explain(const CLI::App& app, const std::string& word);
 
+// Which programs have this option of the experiment: "server and simulate"; empty if none has. `name`: without dashes.
+std::string programs_with(const std::string& name);
+
 struct GlossaryFile {
   std::string_view name;
   std::string_view content;

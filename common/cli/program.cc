@@ -270,6 +270,14 @@ class Refusals {
                 (instead.empty() ? " (see --help)" : ": write " + instead) + '\n';
       return;
     }
+    if (word.starts_with('[')) {
+      lines_ += shown + " is a section, and settings files have none: see --topology\n";
+      return;
+    }
+    if (const std::string programs = programs_with(name); !programs.empty()) {
+      lines_ += shown + " was not expected: it is an option of " + programs + '\n';
+      return;
+    }
     const std::string meant = meant_by(name, names_of(app_));
     note(meant);
     lines_ += shown + " was not expected" +

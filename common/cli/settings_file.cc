@@ -64,7 +64,7 @@ class SettingsFile : public CLI::ConfigTOML {
         throw CLI::ConfigError("--config: more than 10 dots in a name");
       }
     }
-    std::istringstream settings(text);
+    std::istringstream settings(with_quotes(text));
     auto read = CLI::ConfigTOML::from_config(settings);
     if (app_ != nullptr) drop_unknown(read);
     join_values(read);
@@ -77,6 +77,46 @@ class SettingsFile : public CLI::ConfigTOML {
   }
 
  private:
+  std::string where() const { return app_ == nullptr ? "" : "--config: "; }
+
+  // A text of several words needs no quotes: chain = a 64x5ms > b 24x40ms. Several numbers are left as they are, because
+  // they are probably several values. Refuses a line that is no setting, by its number.
+  std::string with_quotes(const std::string& text) const {
+    std::string all;
+    bool in_list = false;  // of several lines
+    std::size_t number = 0;
+    for (const std::string_view line : split(text, '\n')) {
+      ++number;
+      const std::string_view setting = trimmed(line);
+      const std::size_t equals = setting.find('=');
+      const bool blank =
+          setting.empty() || std::string_view("#;[").find(setting[0]) != setting.npos;
+      std::string_view value;
+      if (in_list || blank) {
+        in_list = in_list && setting.find(']') == setting.npos;
+      } else if (equals != setting.npos) {
+        value = trimmed(setting.substr(equals + 1));
+        in_list = value.starts_with('[') && value.find(']') == value.npos;
+      } else if (setting.find(' ') != setting.npos || setting != printable(setting)) {
+        constexpr std::size_t kShown = 40;
+        throw CLI::ConfigError(where() + "line " + std::to_string(number) + ": " +
+                               in_quotes(printable(setting.substr(0, kShown))) +
+                               " is not NAME = VALUE");
+      }
+      const bool is_text = value.find_first_of(" \t") != value.npos &&
+                           value.find_first_of("\"'`[#\\") == value.npos &&
+                           value.find_first_not_of("0123456789., \t") != value.npos;
+      const auto known = is_text ? find_(std::string(trimmed(setting.substr(0, equals))))
+                                 : std::optional<KnownOption>();
+      if (known && !known->takes_list) {
+        all.append(setting.substr(0, equals)).append("= \"").append(value).append("\"\n");
+      } else {
+        all.append(line).append("\n");
+      }
+    }
+    return all;
+  }
+
   // CLI11 would refuse the first unknown name only, and with `++` and `--` as names it would begin or end the program.
   void drop_unknown(std::vector<CLI::ConfigItem>& all) const {
     constexpr int kMost = 10;
@@ -89,7 +129,7 @@ class SettingsFile : public CLI::ConfigTOML {
       told = in_section && (told || heading);
       if (told && !heading) return true;
       unknown_.append(++names_ == 1 ? "" : "\n")
-          .append(heading ? '[' + each.parents.back() + ']' : each.fullname());
+          .append(printable(heading ? '[' + each.parents.back() + ']' : each.fullname()));
       return true;
     });
   }
@@ -119,11 +159,10 @@ class SettingsFile : public CLI::ConfigTOML {
       const std::optional<KnownOption> known = find_(each.name);
       if (!known || known->takes_several || each.inputs.size() < 2) continue;
       const std::vector<std::string>& written = names.at(known->name);
-      throw CLI::ConfigError((app_ == nullptr ? "" : "--config: ") + list_of(written) +
-                             (written.size() == 1 ? " takes" : " take") +
-                             " one value, and here are " + std::to_string(each.inputs.size()) +
-                             ": " + list_of(each.inputs) +
-                             " (one with a blank is written in quotes, and a table as 1+1+2)");
+      throw CLI::ConfigError(
+          where() + list_of(written) + (written.size() == 1 ? " takes" : " take") +
+          " one value, and here are " + std::to_string(each.inputs.size()) + ": " +
+          list_of(each.inputs) + " (one with a blank is written in quotes, and a table as 1+1+2)");
     }
     all = std::move(joined);
   }
@@ -210,7 +249,8 @@ std::shared_ptr<CLI::Config> settings_reader(CLI::App& app) {
       &app, [&app](const std::string& name) -> std::optional<KnownOption> {
         const CLI::Option* option = find_option(app, name);
         if (option == nullptr) return std::nullopt;
-        return KnownOption{option->get_name(), takes_several(*option) || joins_several(*option)};
+        return KnownOption{option->get_name(), takes_several(*option) || joins_several(*option),
+                           takes_several(*option)};
       });
 }
 

@@ -25,6 +25,7 @@ inline constexpr std::size_t kLongestSettings = 100'000;  // of a file, in bytes
 struct KnownOption {
   std::string name;  // one for all names of the option
   bool takes_several;
+  bool takes_list = false;  // so that several words in a line are several values
 };
 using FindSetting = std::function<std::optional<KnownOption>(const std::string& name)>;
 

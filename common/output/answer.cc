@@ -76,6 +76,14 @@ std::vector<StatementValue> calls_of(const JobResult& job) {
   return {{"done", static_cast<double>(job.done)}, {"calls", static_cast<double>(job.calls())}};
 }
 
+// A job that is done is not watched for as long as a verdict takes.
+bool job_is_answer(const Summary& summary) {
+  const Verdict verdict = summary.recovery.verdict;
+  return summary.job && summary.job->makespan &&
+         (verdict == Verdict::kNoOutage || verdict == Verdict::kUndecided ||
+          verdict == Verdict::kRecovering);
+}
+
 }  // namespace
 
 void look_at_failures(RunAnswer& answer, const std::array<std::optional<double>, 3>& answered) {
@@ -117,6 +125,11 @@ std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
 RunAnswer answer_of(const Summary& summary) {
   const Recovery& recovery = summary.recovery;
   const std::string why = words_of(recovery.causes);
+  if (job_is_answer(summary)) {
+    const ShareOf success{summary.counts.success_share()};
+    return {success.share >= 0.99 && summary.counts.gave_up() == 0 ? Tone::kGood : Tone::kDoubt,
+            {"runs-job", {{"time", *summary.job->makespan}, {"share", success}}}};
+  }
   switch (recovery.verdict) {
     case Verdict::kCollapsed:
       return {Tone::kBad, {"answer-down", {{"why", why}}}};
@@ -131,8 +144,6 @@ RunAnswer answer_of(const Summary& summary) {
       const Tone tone = success.share >= 0.99 ? Tone::kGood : Tone::kDoubt;
       const auto& job = summary.job;
       if (!job) return {tone, {"answer-no-outage", {{"share", success}}}};
-      if (job->makespan)
-        return {tone, {"runs-job", {{"time", *job->makespan}, {"share", success}}}};
       return {Tone::kBad, {"answer-job-open", calls_of(*job)}};
     }
     case Verdict::kRecovered:
@@ -238,9 +249,9 @@ Statements remarks_of(const Summary& summary) {
   if (const auto& job = summary.job; job && summary.recovery.verdict != Verdict::kNoOutage) {
     if (!job->makespan) {
       all.push_back({"remark-calls", calls_of(*job)});
-    } else if (counts.gave_up() == 0) {
+    } else if (counts.gave_up() == 0 && !job_is_answer(summary)) {
       all.push_back({"run-job-done", {{"time", *job->makespan}}});
-    } else {
+    } else if (counts.gave_up() > 0) {
       all.push_back({"run-job-lost",
                      {{"time", *job->makespan},
                       {"lost", number(counts.gave_up())},
@@ -404,8 +415,14 @@ void AnswerReport::on_summary(const Summary& summary) {
   for (const Statement& each : remarks_of(summary)) {
     out_ << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
   }
-  const std::string attempts =
-      words_of({"below-runs", {{"attempts", summary.counts.amplification()}}});
+  std::string attempts = words_of({"below-runs", {{"attempts", summary.counts.amplification()}}});
+  if (summary.graph && summary.graph->nodes.size() > 1) {
+    const NodeResult& last = summary.graph->nodes.back();
+    const Statement calls{
+        last.during ? "below-calls-during" : "below-calls",
+        {{"calls", last.during.value_or(last.amplification)}, {"name", last.name}}};
+    attempts += ", " + words_of(calls);
+  }
   print_dim(out_, attempts + (below_.empty() ? "" : " · " + below_), style_);
   print_dim(out_,
             words_of(is_client_                          ? "next-client"

@@ -216,7 +216,7 @@ double parse_bound(const std::string& text, const std::string& typed_name, Expec
   }
   if (claim.percent) {
     const std::string_view number = std::string_view(text).substr(0, text.size() - 1);
-    return parse_number(trimmed(number), -1e18, 1e18) / 100;
+    return parse_number(trimmed(number), 0, 100) / 100;
   }
   const double bound = parse_number(text, -1e18, 1e18);
   if (!is_share(claim.figure)) return bound;

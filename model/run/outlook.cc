@@ -322,15 +322,17 @@ Outlook::Herd look_at_herd(const Outlook& outlook) {
   const auto owed = [&](double seconds) {
     return std::clamp(asked(seconds) - herd.room * seconds, 0.0, clients);
   };
-  herd.piles_up = owed(window);
   // The curve does less, the more are in it.
-  herd.in_time =
-      service.in_time || herd.piles_up == 0 ||
-      ((outlook.of_workers() || service.rate_limited) && herd.piles_up <= service.late_from);
-  herd.all_room =
-      from_seconds(find_crossing(0, clients * (calls + 1) / herd.room, [&](double time) {
-                     return owed(time) > 0;
-                   }).high);
+  const double may_wait =
+      outlook.of_workers() || service.rate_limited ? std::max(service.late_from, 0.0) : 0;
+  const auto in_time = [&](double time) { return service.in_time || owed(time) <= may_wait; };
+  const auto shortest = [&](const auto& is_too_short) {
+    return from_seconds(find_crossing(0, clients * (calls + 1) / herd.room, is_too_short).high);
+  };
+  herd.piles_up = owed(window);
+  herd.in_time = in_time(window);
+  herd.advised = shortest([&](double time) { return !in_time(time); });
+  herd.all_room = shortest([&](double time) { return owed(time) > 0; });
   if (herd.window < herd.all_room) {
     herd.base_for_room = base_for_window(workload.reconnect.backoff, herd.all_room);
   }

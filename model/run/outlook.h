@@ -102,6 +102,7 @@ struct Outlook {
         kUnlimited;        // requests that it can serve beside the load; 0 if the load takes all
     double piles_up = 0;   // requests that are served only after the window, at most
     bool in_time = true;   // are those answered in time?
+    Duration advised{0};   // the shortest window in which they are
     Duration all_room{0};  // the shortest window at whose end no more come than there is room for
     // The base of the first wait with such a window, rounded up to two digits. 0 if the window is that
     // long already, or if the base alone does not make it so.

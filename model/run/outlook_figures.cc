@@ -103,6 +103,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
       {workload.plan.on(), "arrivals"},
       {workload.plan.periodic(), "clients,splay"},
       {closed, "arrivals,clients,lambda"},
+      {workload.arrivals == Arrivals::kJob, "workers-start"},
       {true, "timeout"},
       {outage && !restart, "outage,outage-for"},
       {restart, "queue-length,host-start,host-warm-up"},

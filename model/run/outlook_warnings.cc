@@ -18,6 +18,7 @@ void warn_of_herd(Outlook& outlook) {
     all.push_back({"herd-too-late",
                    {{"attempts", std::round(herd.piles_up)},
                     {"window", herd.window},
+                    {"least", herd.advised},
                     {"enough", herd.all_room}}});
   }
   // Options of the waits between the attempts of a request do not change those of reconnects.
@@ -315,8 +316,8 @@ void warn(Outlook& outlook, const Storm& storm) {
     const bool processes = input.clients_given && sharing_processes(workload) == 1;
     all.push_back({processes ? "unused-by-open-arrivals-processes" : "unused-by-open-arrivals",
                    {{"options", std::string(!input.think_time_given ? "--clients"
-                                            : !input.clients_given  ? "--lambda"
-                                                                    : "--clients, --lambda")},
+                                            : !input.clients_given  ? "--think-time"
+                                                                    : "--clients, --think-time")},
                     {"rate", workload.rate},
                     {"clients", static_cast<double>(workload.clients)},
                     {"think", from_seconds(to_digits(

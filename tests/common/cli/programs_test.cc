@@ -143,6 +143,23 @@ TEST(Programs, TakeBetterNamesAndRefuseContradictions) {
   }
 }
 
+TEST(Programs, ReadTextsWithoutQuotes) {
+  const test::TempDir dir;
+  const std::string path = dir.file("settings.ini");
+  std::ofstream(path) << "chain = a 4x5ms > b 2x10ms\nat = 20s load 2; 40s load 1\n";
+  ProgramOptions all;
+  declare(kPrograms[2], all);
+  ASSERT_EQ(exit_code_of(all.app, {"--config=" + path}), 0);
+  EXPECT_EQ(options_json(all.app)["chain"], "a 4x5ms > b 2x10ms");
+  EXPECT_EQ(options_json(all.app)["at"], "20s load 2; 40s load 1");
+  std::ofstream(path) << "# mine\nrate > 3\n";
+  ProgramOptions again;
+  declare(kPrograms[2], again);
+  testing::internal::CaptureStderr();
+  EXPECT_NE(exit_code_of(again.app, {"--config=" + path}), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("line 2"));
+}
+
 TEST(Programs, TakeAFileForAStrategyBesideTheServices) {
   const test::TempDir dir;
   const std::string policy = dir.file("policy.ini"), service = dir.file("service.ini");

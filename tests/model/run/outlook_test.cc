@@ -474,6 +474,7 @@ TEST(Outlook, SaysHowAHerdComesBack) {
   const Outlook late = look(at_once);
   ASSERT_THAT(ids(late.warnings), ElementsAre("herd-too-late"));
   EXPECT_NEAR(number_of(late.warnings[0], "enough"), window_with_room(1, 1), 1e-3);
+  EXPECT_NEAR(owed_after(number_of(late.warnings[0], "least"), 1, 1), 3800, 1);
 }
 
 TEST(Outlook, WritesNumbersAsPeopleDo) {
