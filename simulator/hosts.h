@@ -183,7 +183,7 @@ class Hosts final : public Target {
     bool well = true;        // as far as its probe says
     bool asked = false;      // a probe is under way
     std::uint32_t probe = 0;
-    std::size_t failures = 0;                   // of probes, in a row
+    std::size_t failures = 0;  // of probes, in a row
     TimePoint up_since{};
     int warm = HostLifeSettings::kWarmUpSteps;  // steps of the warm-up that are over
     std::size_t busy = 0, workers = 0;          // as the autoscaler counts
