@@ -88,6 +88,7 @@ void refuse_template(std::string_view text) {
     throw BadFile("this looks like " + std::string(found->what) +
                   ": that is not read here; what is read is " + std::string(kKnownKinds));
   }
+  if (trimmed(text).empty()) throw BadFile("it is empty");
   throw BadFile("there is no retry policy of a kind that is known: " + std::string(kKnownKinds));
 }
 

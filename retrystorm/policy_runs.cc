@@ -424,8 +424,9 @@ class PolicyRuns {
     std::vector<Judgement> judgements;
     for (const Accepted& each : judged(runs_, cell)) {
       judgements.push_back(each.judgement);
-      judgements.back().stopped =
-          each.judgement.finding == Finding::kUndecided && is_over(runs_, cell);
+      if (each.judgement.finding != Finding::kUndecided) continue;
+      judgements.back().stopped = is_over(runs_, cell);
+      if (study_->is_over()) judgements.back().doubt = {"claim-interrupted"};
     }
     study_->judge(cell.now, std::move(judgements));
   }

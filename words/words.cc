@@ -528,6 +528,7 @@ constexpr Row kRows[] = {
     Row{"claim-not-exact", "no number of runs shows exactly that, but {claim} can be shown"},
     Row{"claim-recovering", "{count} are still coming back, a longer --observe may do"},
     Row{"claim-runs", "{runs}"},
+    Row{"claim-interrupted", "interrupted before it was decided"},
     Row{"claim-stopped", "not looked at further, another claim is broken"},
     Row{"claim-undecided", "{claim} is not decided: {details}"},
     Row{"claim-value", "{value}"},

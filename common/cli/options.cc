@@ -535,7 +535,8 @@ nlohmann::ordered_json options_json(CLI::App& app) {
       values[name] = option->count() > 0;
       continue;
     }
-    if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll) {
+    if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll ||
+        option->get_positional()) {
       if (option->count() > 0) values[name] = option->results();  // all of its values count
       continue;
     }

@@ -291,6 +291,9 @@ Expectation parse_expectation(const std::string& text, const Figures& known) {
   claim.relation = text[at] == '<'   ? (or_equal ? Relation::kAtMost : Relation::kBelow)
                    : text[at] == '>' ? (or_equal ? Relation::kAtLeast : Relation::kAbove)
                                      : Relation::kEqual;
+  if (!or_equal && at + 1 < text.size() && std::string_view("<>").find(text[at + 1]) != text.npos) {
+    throw std::invalid_argument(in_quotes(text) + ": write <= or >=");
+  }
   const std::string typed(trimmed(std::string_view(text).substr(0, at)));
   claim.figure = find_figure(typed, known);
   claim.time_unit = time_unit_of(claim.figure);

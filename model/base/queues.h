@@ -83,6 +83,8 @@ template <typename Item>
 void prefetch(const Item& item) {
 #if defined(__GNUC__)
   __builtin_prefetch(&item, 1);
+  // Without this, GCC 12 takes a function that only prefetches for one that does nothing, and leaves out its calls.
+  asm volatile("");
 #endif
 }
 
