@@ -66,7 +66,7 @@ JsonLines::~JsonLines() {
 }
 
 void JsonLines::write(const Json& object) {
-  if (!queue_ || queue_->failed()) return;
+  if (!queue_ || finished_ || queue_->failed()) return;
   const std::string line = json_line(object) + '\n';
   queue_->sputn(line.data(), static_cast<std::streamsize>(line.size()));
 }
@@ -77,7 +77,7 @@ void JsonLines::stop_waiting() {
 }
 
 bool JsonLines::finish() {
-  if (!queue_) return !failed_;
+  if (!queue_ || std::exchange(finished_, true)) return !failed_;
   while (waits_ && !queue_->drained(10ms)) {
   }
   const Duration patience = file_.is_regular() ? kDiskPatience : kPipePatience;
@@ -93,7 +93,6 @@ bool JsonLines::finish() {
     queue_->abandon();
     file_.leave_open();
   }
-  queue_.reset();
   return !failed_;
 }
 

@@ -66,8 +66,9 @@ class JsonLines {
  private:
   OutputFile file_;
   std::atomic<bool> waits_;
-  std::optional<OutputQueue> queue_;  // until `finish`
-  bool failed_ = false;
+  std::optional<OutputQueue>
+      queue_;  // as long as this object: another thread may call `stop_waiting`
+  bool finished_ = false, failed_ = false;
 };
 
 }  // namespace retrystorm
