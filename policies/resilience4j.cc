@@ -245,25 +245,25 @@ void note_removed(Policy& policy, const Node& old, const std::string& instead = 
                field_text(old) + ": removed in resilience4j 2.0.1" + instead);
 }
 
-// Of a retry, as in resilience4j 2.3 (CommonRetryConfigurationProperties), and what it had before.
-const std::vector<std::string_view> kOfRetry{"baseConfig",
-                                             "maxAttempts",
-                                             "maxRetryAttempts",
-                                             "waitDuration",
-                                             "intervalBiFunction",
-                                             "enableExponentialBackoff",
-                                             "exponentialBackoffMultiplier",
-                                             "exponentialMaxWaitDuration",
-                                             "enableRandomizedWait",
-                                             "randomizedWaitFactor",
-                                             "retryExceptions",
-                                             "ignoreExceptions",
-                                             "retryExceptionPredicate",
-                                             "resultPredicate",
-                                             "failAfterMaxAttempts",
-                                             "consumeResultBeforeRetryAttempt",
-                                             "eventConsumerBufferSize",
-                                             "ignoreClassBindingExceptions"};
+// The properties of a retry, as in resilience4j 2.3 (CommonRetryConfigurationProperties), and what it had before.
+const std::vector<std::string_view>& names_of_retry() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> names{"baseConfig",
+                                        "maxRetryAttempts",
+                                        "enableExponentialBackoff",
+                                        "enableRandomizedWait",
+                                        "failAfterMaxAttempts",
+                                        "consumeResultBeforeRetryAttempt",
+                                        "eventConsumerBufferSize",
+                                        "ignoreClassBindingExceptions"};
+    for (const Field& each : {kMaxAttempts, kWait, kFactor, kCap, kJitter}) {
+      names.push_back(each.name);
+    }
+    for (const Field& each : kOthersOfRetry) names.push_back(each.name);
+    return names;
+  }();
+  return all;
+}
 
 // Spring skips what is misspelt.
 void note_unknown(Policy& policy, const Instance& instance) {
@@ -271,9 +271,9 @@ void note_unknown(Policy& policy, const Instance& instance) {
     Node all{.kind = Node::Kind::kMap};
     for (const auto& [name, node] : *level) {
       const auto is_it = [&name = name](std::string_view each) { return plain_word(each) == name; };
-      if (std::ranges::none_of(kOfRetry, is_it)) all.children.push_back(node);
+      if (std::ranges::none_of(names_of_retry(), is_it)) all.children.push_back(node);
     }
-    note_others(policy.notes, all, kOfRetry, "no property of a retry, and Spring skips it");
+    note_others(policy.notes, all, names_of_retry(), "no property of a retry, and Spring skips it");
   }
 }
 

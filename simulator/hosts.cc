@@ -137,9 +137,7 @@ void Hosts::ended(TimePoint now, const Attempt& attempt, Picker::Ended how, bool
 
 void Hosts::note(TimePoint now, Host host) {
   const ServerNode& server = *servers_[host];
-  if (const TimePoint next = server.next_event(); events_.key(host) != next) {
-    events_.set(host, next);
-  }
+  events_.update(host, server.next_event());
   all_in_service_ -= in_service_[host];
   all_in_service_ += in_service_[host] = server.concurrency();
   peak_ = std::max(peak_, all_in_service_);

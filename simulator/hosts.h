@@ -224,9 +224,7 @@ class Hosts final : public Target {
   // Something has happened at the host; an attempt has connected to it, or a repeat of its SYN was due.
   void note(TimePoint now, Host host);
   void note_connect(TimePoint now, Host host) {
-    if (const TimePoint next = servers_[host]->next_repeat(); repeats_.key(host) != next) {
-      repeats_.set(host, next);
-    }
+    repeats_.update(host, servers_[host]->next_repeat());
     note(now, host);
   }
   void add_state(Host host, HostInterval& state) const;

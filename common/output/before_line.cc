@@ -12,7 +12,6 @@ namespace {
 struct InWords {
   OutlookFigure::Unit unit;
 
-  std::string operator()(std::monostate) const { return ""; }
   std::string operator()(double value) const {
     using Unit = OutlookFigure::Unit;
     // More may be wanted than there is.

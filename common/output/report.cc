@@ -125,7 +125,6 @@ std::string client_line(const Rates& rates) {
 Json outlook_json(const Outlook& outlook) {
   struct AsJson {
     bool milliseconds;
-    Json operator()(std::monostate) const { return nullptr; }
     Json operator()(double value) const {
       return std::isfinite(value) ? Json(rounded(value)) : Json(nullptr);
     }

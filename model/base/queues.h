@@ -103,7 +103,11 @@ class Tournament {
 
   std::uint32_t first() const { return winners_[1]; }
   const Key& least() const { return keys_[first()]; }
-  const Key& key(std::size_t item) const { return keys_[item]; }
+
+  // Does nothing if it has this key already.
+  void update(std::size_t item, const Key& key) {
+    if (keys_[item] != key) set(item, key);
+  }
 
   void set(std::size_t item, const Key& key) {
     keys_[item] = key;

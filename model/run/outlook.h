@@ -177,8 +177,8 @@ struct OutlookFigure {
   // Its key in JSON, where "idle_ms.p50" is a member of an object, and the id of its words.
   std::string_view id;
   Unit unit;
-  // Nothing: there is none. A time is in the unit that its key names.
-  std::variant<std::monostate, double, std::size_t, bool, Duration, std::vector<Duration>> value;
+  // A time is in the unit that its key names.
+  std::variant<double, std::size_t, bool, Duration, std::vector<Duration>> value;
   Shown shown = Shown::kEverywhere;
 };
 

@@ -22,10 +22,6 @@ class Storm {
   // its hedges.
   Outlook::Failing failing(Duration takes, bool again) const;
 
-  // The waits of a request from the end of an attempt that takes so long to the beginning of the next one. A hedge
-  // begins before that end, so that its wait is below zero, or at once where the attempt has failed.
-  std::vector<Duration> waits_after(Duration takes) const;
-
   // The requests and attempts a second, if this share of the attempts fails.
   struct Coming {
     double requests = 0, attempts = 0;
@@ -43,6 +39,10 @@ class Storm {
  private:
   const RetrySettings& retry() const { return input_->workload.retry; }
   const BudgetSettings& budget() const { return retry().process.budget; }
+
+  // The waits of a request from the end of an attempt that takes so long to the beginning of the next one. A hedge
+  // begins before that end, so that its wait is below zero, or at once where the attempt has failed.
+  std::vector<Duration> waits_after(Duration takes) const;
 
   Duration first_wait(Duration takes) const {
     const std::vector<Duration> waits = waits_after(takes);

@@ -29,6 +29,17 @@ struct Knobs {
   }
 };
 
+// A name that is misspelt would be a need that is always met.
+TEST(Knobs, NeedOptionsThatThereAre) {
+  const Knobs knobs;
+  for (const Option& option : knobs.list.all()) {
+    for (const Option::Need& need : option.needs) {
+      if (need.name.empty()) continue;
+      EXPECT_NE(knobs.list.find(need.name), nullptr) << option.name << ": " << need.name;
+    }
+  }
+}
+
 bool takes(const Option& option, const std::string& text) {
   try {
     option.set(text);
