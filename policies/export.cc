@@ -618,13 +618,18 @@ Exported export_policy(const WorkloadOptions& workload, ExportFormat format, con
   }
   declare_options(wanted_list, wanted.retry);
   declare_options(read_list, read.retry);
+  std::string_view other;  // part, that only one of both has: its settings say no more than that
   for (std::size_t i = 0; i < wanted_list.all().size(); ++i) {
     const Option& option = wanted_list.all()[i];
     const std::string here = option.get(), there = read_list.all()[i].get();
     if (!option.same_as.empty() || here == there) continue;
     // Of those of hosts, these are not the file's to say.
     if (is_among(option.name, "strategy replicas picker outage-replicas")) continue;
+    if (!other.empty() && option.name.starts_with(other)) continue;
     differs(option.name, here, there);
+    const bool one_only = here == "none" || there == "none";
+    if (one_only && option.name == "retry-budget") other = "budget-";
+    if (one_only && option.name == "breaker") other = "breaker-";
     if (option.name == "retry-on" && exported.text.find("\"INTERNAL\"") != std::string::npos) {
       exported.differences.push_back({"export-internal"});
     }

@@ -225,6 +225,7 @@ struct ExportOptions {
 
 void declare_export(CLI::App& app, ExportOptions& options) {
   add_workload_options(app, options.workload);
+  for (const char* of_no_policy : {"rate", "clients", "think-time"}) hide(app, of_no_policy);
   OptionList of_hosts;
   declare_options(of_hosts, options.hosts);
   add_options(app, of_hosts);
@@ -236,10 +237,16 @@ void declare_export(CLI::App& app, ExportOptions& options) {
       ->required();
 }
 
-int export_settings(const Invocation&, const ExportOptions& options) {
+int export_settings(const Invocation& invocation, const ExportOptions& options) {
   check(options.workload.retry);
   refuse(unused_of_part(options.hosts));
-  print_exported(export_policy(options.workload, *options.format, {}, options.hosts));
+  WorkloadOptions policy = options.workload;
+  // The default is that of a run, and no part of the policy. In .NET there always is one: its own.
+  if (find_option(invocation.app, "timeout")->count() == 0) {
+    constexpr Duration kOfDotNet = std::chrono::seconds(10);
+    policy.timeout = options.format == ExportFormat::kDotNet ? kOfDotNet : Duration::max();
+  }
+  print_exported(export_policy(policy, *options.format, {}, options.hosts));
   return flush_standard_output() ? kExitHolds : kExitFault;
 }
 

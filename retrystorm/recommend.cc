@@ -370,7 +370,11 @@ class Recommendation final : private Trials {
     std::vector<std::string> set_here = kSetByDisturbances;
     for (const std::string& name : space_.names()) set_here.push_back(name);
     if (question_.multiplexed) set_here.emplace_back("connections");
-    study_.tell_outlook(invocation, outages, set_here);
+    study_.tell_outlook(invocation, outages, set_here,
+                        {"before-recommend",
+                         {counted("settings", plan_.candidates),
+                          counted("faults", question_.situations.size()),
+                          {"runs", static_cast<double>(expected_runs())}}});
   }
 
   int run() {

@@ -262,7 +262,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options) {
     study.add_assumed(before.assumed);
   } else {
     study.tell_outlook(invocation, told, set,
-                       options.expectations.empty() ? "before-sweep" : "before-sweep-at-most");
+                       {options.expectations.empty() ? "before-sweep" : "before-sweep-at-most"});
   }
   std::map<std::size_t, AnsweredCell> answered;  // what is shown and tried
   const bool complete =

@@ -48,7 +48,7 @@ class ValueSearch {
       if (saves) given_["outage-at"] = calm_ = format_duration(saves->of);
     }
     study_.emplace(invocation, options, plan_of(invocation));
-    study_->tell_outlook(invocation, {0, 1}, set_, "before-search");
+    study_->tell_outlook(invocation, {0, 1}, set_, {"before-search"});
   }
 
   // Returns the exit code.

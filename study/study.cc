@@ -159,7 +159,7 @@ Scenario Study::scenario(std::size_t cell) const {
 }
 
 void Study::tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
-                         const std::vector<std::string>& set_in_cells, std::string_view line) {
+                         const std::vector<std::string>& set_in_cells, Statement line) {
   std::vector<StudyCell> told;
   for (const std::size_t cell : cells) told.push_back(plan_.cells.at(cell));
   // The labels that differ among these cells.
@@ -186,7 +186,7 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
     }
   }
   // The ends of a search are no values that somebody asked about: of them only what holds whatever the value is.
-  if (line == "before-search") {
+  if (line.id == "before-search") {
     std::erase_if(warnings, [&rows](const Statement& warning) {
       return std::ranges::any_of(rows, [&warning](const OutlookOfRow& each) {
         return !says(each.outlook.warnings, warning.id);
@@ -197,7 +197,9 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
       assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);
   rows_.add_assumed(assumed);
   if (options_.quiet) return;
-  const Statement runs{line, {counted("rows", plan_.cells.size), counted("runs", options_.runs)}};
+  if (line.values.empty()) {
+    line.values = {counted("rows", plan_.cells.size), counted("runs", options_.runs)};
+  }
   const Style style = style_of(STDERR_FILENO, options_.look.color);
   // The load is said where all have the same.
   const Outlook& first = rows.front().outlook;
@@ -206,7 +208,7 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
   });
   const Statement load{first.open() ? "before-load-alone" : "before-load-clients",
                        {{"load", first.wanted}, {"clients", first.clients()}}};
-  print_before(std::cerr, words_of(runs) + (alike ? " · " + words_of(load) : ""), warnings, style);
+  print_before(std::cerr, words_of(line) + (alike ? " · " + words_of(load) : ""), warnings, style);
   if (!plan_.as_they_come && options_.look.verbose && !assumed.empty()) {
     std::cerr << fitted("", words_of({"figures-assumed", {{"list", assumed}}}), style);
   }

@@ -118,10 +118,10 @@ class Study {
 
   // Prints what can be said about these cells before they run, and the defaults on which the answer hangs, which are
   // also in the comment of the CSV file. `set_in_cells`: options that have a value of their own in each cell, although
-  // they were not given. `line`: the statement that says how many runs there are.
+  // they were not given. `line`: the statement that says how many runs there are; without values those of the cells.
   void tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
                     const std::vector<std::string>& set_in_cells,
-                    std::string_view line = "before-sweep");
+                    Statement line = {"before-sweep"});
   // See `Rows::add_assumed`.
   void add_assumed(const std::string& options) { rows_.add_assumed(options); }
 

@@ -180,6 +180,8 @@ constexpr Row kRows[] = {
     Row{"before-outage", "{what} for {length}"},
     Row{"before-outage-hosts", "{hit} of {hosts} hosts: {what} for {length}"},
     Row{"before-outage-at", "{what} {from} to {to}"},
+    Row{"before-recommend",
+        "a search among {settings} settings in {faults} faults: some {runs} runs"},
     Row{"before-search", "a search, with up to {runs} run{s} of each value"},
     Row{"before-sweep", "{rows} row{s} of {runs} run{s}"},
     Row{"before-sweep-at-most", "{rows} row{s} of up to {runs} run{s}"},
