@@ -28,6 +28,7 @@
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 #include "model/retry/strategies.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -106,7 +107,13 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   }
   values["syn_linear_timeouts"] = syn_linear_timeouts();
   if (!options.quiet && !options.searches()) {
-    const Outlook outlook = look_ahead(options, options.workload);
+    Outlook outlook = look_ahead(options, options.workload);
+    for (const std::size_t pid : options.server_pids) {
+      if (const std::size_t others = started_by(static_cast<pid_t>(pid)); others > 0) {
+        outlook.warnings.push_back(
+            {"frozen-alone", {{"pid", std::to_string(pid)}, counted("others", others)}});
+      }
+    }
     print_before(std::cerr, before_line(outlook, retries_title(options.workload.retry)),
                  outlook.warnings, style_of(STDERR_FILENO, options.look.color));
   }

@@ -26,7 +26,7 @@ namespace {
 constexpr double kNear = 0.1;         // of the greater of both
 constexpr double kOfAttempts = 0.1;   // or, for rates, this share of that of the attempts
 constexpr double kSpread = 3;         // or so many standard deviations of the runs
-constexpr double kMostOutside = 0.1;  // of the windows of a figure, for a model that holds
+constexpr double kMostOutside = 0.1;  // of the windows of a figure, or one, for a model that holds
 constexpr std::size_t kLeastWindows = 6;
 constexpr std::size_t kLeastTimes = 20;  // of a window whose times are compared
 constexpr double kExplains = 0.5;        // of the squared differences
@@ -76,6 +76,7 @@ struct Day {
   std::vector<std::pair<Duration, std::optional<Duration>>> outages;
   std::vector<Window> windows;
   std::string verdict;  // empty if the client knew of no outage
+  bool felt = true;     // the outage, as far as the client can tell
   Statements doubts;
 };
 
@@ -186,6 +187,10 @@ Day read_day(const std::string& path) {
           }
         } else if (type == "summary" && !day.outages.empty()) {
           day.verdict = json.at("verdict").get<std::string>();
+          for (const auto& each : json.value("causes", nlohmann::json::array())) {
+            const std::string cause = each.at("id").get<std::string>();
+            if (cause == "begin-failed" || cause.starts_with("unfelt-")) day.felt = false;
+          }
         }
       });
     } catch (const nlohmann::json::exception&) {
@@ -227,7 +232,7 @@ struct WindowCompared {
   std::array<std::optional<Figure>, kFigures.size()> figures{};
 };
 
-// The windows that are compared: those in which no outage begins or ends.
+// The windows that are compared: those in which clients do not start, and no outage begins or ends.
 std::vector<const Window*> full_windows(const Day& day) {
   std::vector<const Window*> windows;
   for (const Window& each : day.windows) {
@@ -235,7 +240,7 @@ std::vector<const Window*> full_windows(const Day& day) {
     const bool edge = std::ranges::any_of(day.outages, [&](const auto& outage) {
       return within(outage.first) || (outage.second && within(*outage.second));
     });
-    if (!edge) windows.push_back(&each);
+    if (!edge && each.begin >= RunLatencies::kWarmUp) windows.push_back(&each);
   }
   return windows;
 }
@@ -381,8 +386,12 @@ void print_windows(const std::vector<WindowCompared>& all, bool verbose, const S
   for (std::size_t i = 0; i < kFigures.size(); ++i) {
     const std::string name(kFigures[i]);
     const std::string group = i == 2 ? "timeouts" : name;
-    table.columns.push_back({.title = "measured", .group = group, .rank = static_cast<int>(i)});
-    table.columns.push_back({.title = "model", .group = group, .rank = static_cast<int>(i)});
+    const bool differs = std::ranges::any_of(all, [i](const WindowCompared& each) {
+      return each.figures[i] && !each.figures[i]->inside;
+    });
+    const int rank = differs ? 0 : static_cast<int>(i);
+    table.columns.push_back({.title = "measured", .group = group, .rank = rank});
+    table.columns.push_back({.title = "model", .group = group, .rank = rank});
   }
   for (const WindowCompared& each : all) {
     std::string off;
@@ -439,7 +448,8 @@ struct JudgedDay {
   Statement answer{};
 };
 
-JudgedDay judged(const std::vector<WindowCompared>& all) {
+JudgedDay judged(const std::vector<WindowCompared>& all, bool felt) {
+  if (!felt) return {Finding::kUndecided, {"compare-unfelt", {}}};
   std::size_t inside = 0;
   std::array<std::size_t, kFigures.size()> off{}, has{};
   for (const WindowCompared& each : all) {
@@ -454,7 +464,7 @@ JudgedDay judged(const std::vector<WindowCompared>& all) {
     if (holds) ++inside;
   }
   const auto share_off = [&](std::size_t i) {
-    return has[i] == 0 ? 0 : static_cast<double>(off[i]) / static_cast<double>(has[i]);
+    return off[i] < 2 ? 0 : static_cast<double>(off[i]) / static_cast<double>(has[i]);
   };
   std::size_t worst = 0;
   for (std::size_t i = 1; i < kFigures.size(); ++i) {
@@ -528,9 +538,9 @@ int compare(const Invocation&, const CompareOptions& options) {
   const Teller teller(options.look.color);
   LineFile json(options.json);
   const auto [all, same_verdict] = compare_with(day, service, options.runs, options.threads);
-  const auto [finding, answer] = judged(all);
+  const auto [finding, answer] = judged(all, day.felt);
   Statements findings = day.doubts;
-  if (!day.verdict.empty()) {
+  if (!day.verdict.empty() && day.felt) {
     findings.push_back(
         {"compare-verdict",
          {{"verdict", day.verdict}, counted("same", same_verdict), counted("runs", options.runs)}});
@@ -552,7 +562,7 @@ int compare(const Invocation&, const CompareOptions& options) {
   }
   for (const Statement& each : findings) teller.below(each);
   const bool verbose = options.look.verbose;
-  if (verbose || finding != Finding::kHolds) print_windows(all, verbose, teller.style());
+  if (verbose || finding == Finding::kBroken) print_windows(all, verbose, teller.style());
   teller.dim({"below-compare"});
   json.write(compared_json(answer, findings, all).dump());
   return flush_standard_output() ? exit_code_of({finding}) : kExitFault;

@@ -125,11 +125,8 @@ std::string back_in(const Cell& cell, const CellResult& result) {
   return cell.outage() ? back_words(result) : "-";
 }
 
-// Of the requests that begin in a disturbance. Those of the whole run would depend on how long one observes. Errors last
-// for the whole run.
-std::string answered_in(const Cell& cell, const CellResult& result) {
-  const auto& during = result.phases[1].success;
-  return share_words(cell.outage() && during ? *during : result.success_share);
+std::string answered_in(const Cell&, const CellResult& result) {
+  return share_words(answered_in_fault(result));
 }
 
 std::string attempts_in(const Cell&, const CellResult& result) {

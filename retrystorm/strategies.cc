@@ -53,7 +53,7 @@ Table table_of(const std::vector<StudyDisturbance>& disturbances,
       {"stays down", 1, down_words},
       {"back after", 3, [](const CellResult& cell) { return back_words(cell); }}};
   const std::vector<ComparedIn::Figure> of_all{
-      {"answered", 2, [](const CellResult& cell) { return share_words(cell.success_share); }},
+      {"answered", 2, [](const CellResult& cell) { return share_words(answered_in_fault(cell)); }},
       {"attempts", 4, [](const CellResult& cell) { return number_words(cell.amplification); }}};
   std::vector<ComparedIn> cases;
   for (const StudyDisturbance& each : disturbances) {

@@ -116,6 +116,11 @@ Statements remarks_of(const CellResult& cell) {
   return all;
 }
 
+double answered_in_fault(const CellResult& cell) {
+  const auto& during = phase_of(cell, RunPhase::kDuring).success;
+  return cell.had_outage() && during ? *during : cell.success_share;
+}
+
 std::string back_words(const CellResult& cell, double share) {
   if (!cell.had_outage()) return "-";
   const auto& back = share == 0.5 ? cell.time_to_recovery : cell.recovery_p90;

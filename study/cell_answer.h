@@ -22,6 +22,10 @@ RunAnswer answer_of(const CellResult& cell, bool turned = false);
 // What a reader must know before he believes the figures, the most important first.
 Statements remarks_of(const CellResult& cell);
 
+// The share of the requests that began in the outage that is answered; without an outage, of all. That of the whole run
+// would depend on how long one observes.
+double answered_in_fault(const CellResult& cell);
+
 // "at once", "5 s", "never", "not yet": after which time this share of the runs is back, a half or nine tenths; "-"
 // without an outage.
 std::string back_words(const CellResult& cell, double share = 0.5);

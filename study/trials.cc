@@ -127,6 +127,12 @@ void try_backlogs(Asked& asked) {
   }
 }
 
+// Of all hosts together.
+double capacity_in_all(const Asked& asked) {
+  const auto service = look_ahead(asked.options).service;
+  return service ? service->capacity : kUnlimited;
+}
+
 // Nobody knows load and service time to a tenth, and a little more may be beyond what comes back.
 void try_load(Asked& asked) {
   constexpr double kMore = 1.1;
@@ -138,15 +144,33 @@ void try_load(Asked& asked) {
     return;
   }
   const double rate = workload.rate * kMore;
-  if (asked.has_workers && rate >= capacity_of(asked.service)) return;  // that is too much
+  if (asked.has_workers && rate >= capacity_in_all(asked)) return;  // that is too much
   asked.add("if-load", {{"rate", print_number(to_digits(rate, 3))}}).is_estimate = true;
 }
 
+// With this share of its capacity. A tenth of few workers is none, or too many: there each needs longer instead.
+void add_capacity(Asked& asked, const char* note, double share) {
+  const WorkerSettings& settings = asked.service.workers;
+  const auto workers = static_cast<double>(settings.workers);
+  constexpr double kNear = 0.3;  // of the change
+  const double off = std::abs(std::round(share * workers) / workers - share);
+  if (!asked.has_workers || off <= kNear * std::abs(1 - share)) {
+    asked.add(note, {{"capacity", "0s " + print_number(to_digits(share, 4))}});
+    return;
+  }
+  const double mean = to_seconds(settings.service_time.mean());
+  if (mean <= 0 || asked.is_given({"capacity"})) return;
+  const double longer = to_digits(mean / share, 4) / mean;
+  asked.add(note, {{"service-time", settings.service_time.times(longer).text()}}).is_estimate =
+      true;
+}
+
 void try_capacity(Asked& asked) {
+  constexpr double kLess = 0.9;
   const bool is_too_little = asked.has_workers && asked.is_open &&
-                             arrival_rate(asked.workload) >= 0.9 * capacity_of(asked.service);
+                             arrival_rate(asked.workload) >= kLess * capacity_in_all(asked);
   if (!asked.has_outage || !asked.is_one || asked.is_job || is_too_little) return;
-  asked.add("if-capacity", {{"capacity", "0s 0.9"}});
+  add_capacity(asked, "if-capacity", kLess);
 }
 
 #ifndef __EMSCRIPTEN__  // the page has no measuring
@@ -154,9 +178,8 @@ void try_capacity(Asked& asked) {
 void try_measured(Asked& asked) {
   const double within = asked.options.capacity_within;
   if (within == 0 || !asked.has_outage || !asked.is_one) return;
-  const auto factor = [](double of) { return "0s " + print_number(to_digits(of, 4)); };
-  asked.add("if-measured-less", {{"capacity", factor(1 - within)}});
-  asked.add("if-measured-more", {{"capacity", factor(1 + within)}});
+  add_capacity(asked, "if-measured-less", 1 - within);
+  add_capacity(asked, "if-measured-more", 1 + within);
 }
 #endif
 
@@ -270,7 +293,8 @@ void try_connections(Asked& asked) {
       if (!asked.is_open) options.emplace_back("pool-size", "1");
       asked.add({"if-own-connections", {counted("processes", processes)}}, options);
     }
-  } else if (const std::size_t room = 2 * asked.service.workers.workers;
+  } else if (const std::size_t room =
+                 2 * asked.service.workers.workers * asked.options.hosts.most();
              asked.has_timeout && asked.has_workers && asked.comes_back && room >= 2 * processes) {
     const std::string size = std::to_string(room / processes);
     asked.add("if-pools", {{"connections", "keep-alive"}, {"pool-size", size}});

@@ -5,9 +5,12 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "common/os/process.h"
 
@@ -37,6 +40,20 @@ std::string reason() {
 }
 
 }  // namespace
+
+std::size_t started_by(pid_t pid) {
+  constexpr std::size_t kMost = 10'000;
+  std::vector<pid_t> all{pid};
+  for (std::size_t i = 0; i < all.size() && all.size() < kMost; ++i) {
+    std::error_code gone;
+    const std::string tasks = "/proc/" + std::to_string(all[i]) + "/task";
+    for (const auto& thread : std::filesystem::directory_iterator(tasks, gone)) {
+      std::ifstream children(thread.path() / "children");
+      for (pid_t each = 0; children >> each;) all.push_back(each);
+    }
+  }
+  return all.size() - 1;
+}
 
 ServerProcess::ServerProcess(pid_t pid) : pid_(pid) {
   const std::string who = "process " + std::to_string(pid);

@@ -3,12 +3,16 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <optional>
 
 #include "client/outage/watchdog.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
+
+// How many processes this one has started that still run, and these in turn: they are not frozen with it.
+std::size_t started_by(pid_t pid);
 
 // A process that this one may freeze (SIGSTOP) and wake (SIGCONT). If the process ends and another
 // one gets its number, that one is never signalled. A small watchdog process knows when the freeze

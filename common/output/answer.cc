@@ -98,7 +98,7 @@ void look_at_failures(RunAnswer& answer, const std::array<std::optional<double>,
   } else if (before < kNearlyAll) {
     say("but-before", before);
   } else if (during < kNearlyAll) {
-    say("but-during", during);
+    say(during > 0 ? "but-during" : "but-none-during", during);
   }
 }
 
@@ -343,8 +343,9 @@ constexpr std::size_t kMostMarks = 32;
 
 void print_headline(std::ostream& out, const RunAnswer& answer, const Style& style) {
   const std::string sign = sign_of(answer.tone, style);
-  out << painted(fitted(sign + (sign.empty() ? "" : " "), words_of(answer.headline) + '.', style),
-                 answer.tone, style);
+  std::string text = words_of(answer.headline);
+  if (!text.ends_with('?')) text += '.';
+  out << painted(fitted(sign + (sign.empty() ? "" : " "), text, style), answer.tone, style);
 }
 
 std::string print_strip(std::ostream& out, const RunCurve& curve, double full,

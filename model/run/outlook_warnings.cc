@@ -157,11 +157,12 @@ void warn_of_attempts(Outlook& outlook) {
   const Duration length = outlook.input.outage_for;
   if (failing.limit == Outlook::Failing::Limit::kBudget || length < workload.timeout) return;
   const double requests = outlook.wanted * to_seconds(length);
-  const Duration wait = retries.waits.empty() ? Duration::zero() : retries.waits.back();
-  const double each = to_seconds(saturating_add(failing.takes, wait));
-  outlook.warnings.push_back({"no-request-gives-up",
-                              {{"requests", std::round(requests)},
-                               {"attempts", std::min(requests / each, outlook.client_rate)}}});
+  // As many begin each second as send their first, second, ... retry, if that comes before the end of the outage.
+  const double sent = attempts_before(length, failing.takes, retries.waits, kUnlimited) - 1;
+  outlook.warnings.push_back(
+      {"no-request-gives-up",
+       {{"requests", std::round(requests)},
+        {"attempts", std::min(outlook.wanted * sent, outlook.client_rate)}}});
 }
 
 // Failures that are not retried.

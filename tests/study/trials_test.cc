@@ -89,6 +89,22 @@ TEST(Trials, SayWhatWasNotMeasured) {
   EXPECT_EQ(span(cell(8, 0, 0), cell(20, 0, 0), cell(20, 0, 0)), std::nullopt);
 }
 
+// A tenth of four workers is none: each takes 50/0.9 ms instead.
+TEST(Trials, OfCapacityAreOfAllHostsAndOfFewWorkersLongerTimes) {
+  NamedOptions given = service();
+  given["workers"] = given["replicas"] = "8";
+  const auto of_hosts = Tried{given, 1}.all();
+  EXPECT_EQ(values(of_hosts, "load"), std::set<std::string>{"rate=440"});
+  EXPECT_EQ(values(of_hosts, "capacity"), std::set<std::string>{"capacity=0s 0.9"});
+  given["workers"] = "4";
+  given["service-time"] = "fixed:50ms";
+  given["capacity-within"] = "0.05";
+  const auto of_few = Tried{given, 1}.all();
+  EXPECT_EQ(values(of_few, "capacity"), std::set<std::string>{"service-time=fixed:55.56ms"});
+  EXPECT_EQ(values(of_few, "measured"),
+            (std::set<std::string>{"service-time=fixed:52.63ms", "service-time=fixed:47.62ms"}));
+}
+
 TEST(Trials, FindWhereTheBacklogTurnsTheAnswer) {
   const Tried tried{service()};
   ASSERT_EQ(tried.result.down_runs(), 0u);

@@ -41,7 +41,8 @@ TEST_F(Compare, SaysThatTheTruthHolds) {
   EXPECT_EQ(verdict["id"], "compare-verdict");
   EXPECT_EQ(verdict["runs"], 40);
   EXPECT_GE(verdict["same"], 38) << verdict;
-  EXPECT_EQ(json["windows"].size(), 14u);  // 18 without those at which the outage begins or ends
+  // 18 without the first one, and those at which the outage begins or ends.
+  EXPECT_EQ(json["windows"].size(), 13u);
   // The clients' own settings are those of the day, whatever the service's file says of them.
   EXPECT_EQ(compared(kItsSettings + "timeout = 9s\nrate = 1\n", 0)["answer"]["id"],
             "compare-holds");
@@ -65,6 +66,19 @@ TEST_F(Compare, NamesTheOneSettingThatIsWrong) {
   EXPECT_NEAR(std::stod(workers.substr(10)), 6, 1);
   lives(kService + Arguments{"--abandoned=skip"});
   EXPECT_EQ(explained(kItsSettings)["option"], "--abandoned=skip");
+}
+
+// What is said of the model then would be said of a day that was not.
+TEST_F(Compare, SaysNothingOfAnOutageThatWasNotFelt) {
+  lives(kService, {"--outage=slow:1.01"});
+  std::string day = read_file(dir_.file("day.jsonl"));
+  const std::string causes = "\"causes\":[";
+  day.insert(day.find(causes) + causes.size(), "{\"id\":\"unfelt-signals\"},");
+  std::ofstream(dir_.file("day.jsonl")) << day;
+  const auto json =
+      compared("service = workers\nworkers = 2\nservice-time = exponential:60ms\n", 4);
+  EXPECT_EQ(json["answer"]["id"], "compare-unfelt");
+  EXPECT_EQ(json["findings"].size(), 0u) << json;
 }
 
 TEST_F(Compare, TellsTooLittleFromWrong) {
