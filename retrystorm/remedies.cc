@@ -60,10 +60,12 @@ double whole(double count) {
 void see(const ScenarioOptions& scenario, Bounds& bounds) {
   const ServiceOptions service = service_of(scenario);
   const double capacity = capacity_of(service);
-  // How much of the load comes to one of several services is not computed.
+  // How much of the load comes to one of several services is not computed. Each host has its limits and its part.
   ScenarioOptions unscaled = scenario;
   unscaled.scale = 1;
-  const double load = scenario.graph.on() ? kUnlimited : look_ahead(unscaled).wanted;
+  const double load = scenario.graph.on() ? kUnlimited
+                                          : look_ahead(unscaled).wanted /
+                                                static_cast<double>(scenario.hosts.replicas);
   double rate = kUnlimited, shed_above = kUnlimited, places = kUnlimited, age = kUnlimited;
   if (load < capacity && capacity != kUnlimited) {
     const double above = load + (capacity - load) / 5;
@@ -242,7 +244,8 @@ std::string held_below_load(const ScenarioOptions& scenario, const CellResult& c
   const Change& last = all.back();
   if (last.service.rate_limit.autoscale.kind != AutoscaleKind::kNone) return "";
   const double wanted = *cell.phases[0].ok_per_s * last.load;
-  const double most = capacity_of(last.service) * scenario.scale;
+  const double most =
+      capacity_of(last.service) * scenario.scale * static_cast<double>(scenario.hosts.replicas);
   constexpr double kBack = 0.9;  // of what is wanted, as the verdict takes it
   if (most >= kBack * wanted) return "";
   return print_number(to_digits(most, 2)) + "/s of " + print_number(to_digits(wanted, 2)) + "/s";

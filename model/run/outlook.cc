@@ -343,7 +343,9 @@ Outlook::Herd look_at_herd(const Outlook& outlook) {
 
 std::optional<std::size_t> advised_queue_length(const Outlook& outlook) {
   if (!outlook.service || !outlook.of_workers() || outlook.service->in_time) return std::nullopt;
-  const double late_from = outlook.service->late_from;
+  // Each host has a queue of its own.
+  const double late_from =
+      outlook.service->late_from / static_cast<double>(outlook.input.hosts.replicas);
   if (late_from < 2 || !std::isfinite(late_from)) return std::nullopt;
   return static_cast<std::size_t>(late_from / 2);
 }

@@ -274,8 +274,9 @@ void warn_of_hosts(Outlook& outlook) {
       outlook.input.service && outlook.service) {
     // What a host can have waiting, and how much of it its probe is patient for.
     const double patience = outlook.service->capacity / all * to_seconds(life.probe.timeout);
-    const double room = static_cast<double>(outlook.input.service->backlog) / all +
-                        static_cast<double>(outlook.input.service->workers.queue_length);
+    const double room = (static_cast<double>(outlook.input.service->backlog) +
+                         static_cast<double>(outlook.input.service->workers.queue_length)) /
+                        all;
     if (room > patience) {
       outlook.warnings.push_back({"probe-kills-slow",
                                   {{"waiting", std::ceil(patience)},

@@ -1,5 +1,6 @@
 #include "study/trials.h"
 
+#include "model/run/outlook.h"
 #include "tests/support/given.h"
 #include "tests/support/test.h"
 
@@ -92,7 +93,9 @@ TEST(Trials, SayWhatWasNotMeasured) {
 // A tenth of four workers is none: each takes 50/0.9 ms instead.
 TEST(Trials, OfCapacityAreOfAllHostsAndOfFewWorkersLongerTimes) {
   NamedOptions given = service();
+  EXPECT_EQ(advised_queue_length(look_ahead(scenario_of(given))), 368u);  // half of 64 (1/.08 - 1)
   given["workers"] = given["replicas"] = "8";
+  EXPECT_EQ(advised_queue_length(look_ahead(scenario_of(given))), 46u) << "of each";
   const auto of_hosts = Tried{given, 1}.all();
   EXPECT_EQ(values(of_hosts, "load"), std::set<std::string>{"rate=440"});
   EXPECT_EQ(values(of_hosts, "capacity"), std::set<std::string>{"capacity=0s 0.9"});
