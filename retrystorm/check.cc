@@ -62,7 +62,6 @@ void declare(CLI::App& app, CheckOptions& options) {
       ->group("Study");
   add_study_options(app, options);
   add_max_time(app, options);
-  add_cell(*option_group(app, "Study"), options.cell);
   add_explain_run(app, options.look);
   hide(app, "markdown");  // --format has it
   hide(app, "strategy");  // the files have it

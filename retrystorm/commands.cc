@@ -61,10 +61,6 @@ int run_commands(int argc, const char* const* argv) {
     std::cout << kOverview;
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
-  if (word == "validate") {
-    std::cerr << "validate is no longer a command: use scripts/validate\n";
-    return static_cast<int>(CLI::ExitCodes::ExtrasError);
-  }
   if (!word.empty() && word[0] != '-') {
     std::cerr << unknown_name(word, names) << " (see --help)\n";
     return static_cast<int>(CLI::ExitCodes::ExtrasError);

@@ -27,9 +27,7 @@ struct JobOptions : StudyOptions {
 
 void declare(CLI::App& app, JobOptions& options) {
   add_study_options(app, options, kSetByJob);
-  auto* study = option_group(app, "Study");
-  add_strategies(*study, options.strategies);
-  add_cell(*study, options.cell);
+  add_strategies(*option_group(app, "Study"), options.strategies);
 }
 
 // A job of 400 tasks of 2,000 calls, and a table like DynamoDB's.

@@ -3,23 +3,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string_view>
-#include <type_traits>
 
 #include "common/output/answer.h"
-#include "model/base/duration.h"
 #include "model/base/text.h"
 #include "retrystorm/study_command.h"
 #include "study/cell_answer.h"
-#include "study/cell_result.h"
 #include "study/named_options.h"
 #include "study/statistics.h"
 #include "study/sweep.h"
@@ -34,63 +29,32 @@ bool is_bare(const std::string& text) {
   return text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-constexpr std::array kVerdictColumns{"recovered", "relapsed", "recovering", "undecided",
-                                     "collapsed"};
-
-bool is_verdict(const std::string& column) {
-  return std::ranges::find(kVerdictColumns, column) != kVerdictColumns.end();
-}
-
-bool is_share(const std::string& column) {
-  return column.find("_share") != std::string::npos || column.starts_with("down");
-}
-
 }  // namespace
 
-void check_show(const std::string& column) {
-  const std::vector<std::string> all = cell_names({});
-  const std::vector<std::string_view> names(all.begin(), all.end());
-  if (std::ranges::find(names, column) != names.end()) return;
-  throw std::invalid_argument("--show: " + unknown_name(column, names));
-}
-
-HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string& show,
-                 const std::vector<CellValues>& cells)
-    : show_(show),
-      percent_(is_share(show) || is_verdict(show)),
+HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::vector<CellResult>& cells)
+    : runs_(cells.front().runs),
       across_(labels_of(options, grid.axes().back())),
       up_(labels_of(options, grid.axes().at(grid.axes().size() - 2))) {
-  const std::vector<std::string> names = cell_names({});
-  const auto value_of = [&names](const CellValues& figures, std::string_view name) {
-    const auto at = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-    const Json& figure = figures.at(at);
-    return figure.is_null() ? std::nullopt : std::optional(figure.get<double>());
-  };
   panels_ = grid.axes().size() > 2 ? grid.axes()[0].values : std::vector<std::string>{""};
   const std::size_t rows = up_.order.size(), columns = across_.order.size();
+  const auto share_of = [](const CellResult& cell) {
+    const auto down = cell.down();
+    return down ? std::optional(down->value) : std::nullopt;
+  };
   for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
     const std::size_t first = panel * rows * columns;
     auto& shown = shown_.emplace_back();
     for (const std::size_t row : up_.order) {
       shown.emplace_back();
       for (const std::size_t column : across_.order) {
-        const CellValues& cell = cells[first + row * columns + column];
-        const double runs = *value_of(cell, "runs");
-        double judged = 0;
-        for (const char* verdict : kVerdictColumns) judged += *value_of(cell, verdict);
-        auto figure = value_of(cell, show);
-        if (figure && is_share(show)) *figure *= 100;
-        if (is_verdict(show)) {
-          figure = judged > 0 ? std::optional(100 * *figure / runs) : std::nullopt;
-        }
-        const double unclear = *value_of(cell, "recovering") + *value_of(cell, "undecided");
-        shown.back().push_back({figure, judged > 0 && 2 * unclear >= runs});
-        runs_ = static_cast<std::size_t>(runs);
+        const CellResult& cell = cells[first + row * columns + column];
+        shown.back().push_back(
+            {share_of(cell), 2 * (cell.recovering + cell.undecided) >= cell.runs});
       }
     }
     // Highest if half of the runs have each outcome.
-    const auto doubt = [&](const CellValues& cell) {
-      const double down = value_of(cell, "down").value_or(0);
+    const auto doubt = [&](const CellResult& cell) {
+      const double down = share_of(cell).value_or(0);
       return std::min(down, 1 - down);
     };
     const auto of_panel = std::span(cells).subspan(first, rows * columns);
@@ -139,11 +103,7 @@ std::string HeatMap::Labels::tics(double size, bool backwards) const {
 }
 
 std::string HeatMap::text_of(const Shown& shown) const {
-  const bool down = show_ == "down";
-  const std::string figure = !shown.figure ? "-"
-                             : down        ? fixed(*shown.figure, 0)
-                                           : number_words(*shown.figure);
-  return down && shown.open ? figure + '+' : figure;
+  return (shown.down ? fixed(100 * *shown.down, 0) : "-") + (shown.open ? "+" : "");
 }
 
 std::vector<Table> HeatMap::tables() const {
@@ -164,7 +124,7 @@ std::vector<Table> HeatMap::tables() const {
 }
 
 void HeatMap::print(std::ostream& out, const Style& style, bool numbers) const {
-  show_ == "down" && !numbers ? print_marks(out, style) : print_numbers(out, style);
+  numbers ? print_numbers(out, style) : print_marks(out, style);
   out << std::flush;
 }
 
@@ -177,8 +137,8 @@ Statement HeatMap::where_down(std::size_t panel) const {
   for (const auto& row : shown_[panel]) {
     std::size_t first = columns;
     for (std::size_t i = 0; i < columns; ++i) {
-      const bool is_down = row[i].figure.value_or(0) > 50;
-      cells += row[i].figure ? 1 : 0;
+      const bool is_down = row[i].down.value_or(0) > 0.5;
+      cells += row[i].down ? 1 : 0;
       down += is_down ? 1 : 0;
       if (is_down) first = std::min(first, i);
       if (!is_down && first < columns) one_limit = false;
@@ -200,12 +160,12 @@ Statement HeatMap::where_down(std::size_t panel) const {
 void HeatMap::print_marks(std::ostream& out, const Style& style) const {
   const auto mark = [&style](const Shown& shown) -> std::pair<std::string_view, Tone> {
     const bool plain = !style.unicode;
-    if (!shown.figure || shown.open) return {"?", Tone::kDim};
-    const double percent = *shown.figure;
-    if (percent <= 0) return {plain ? "." : "·", Tone::kGood};
-    if (percent >= 100) return {plain ? "#" : "█", Tone::kBad};
-    if (percent < 100.0 / 3) return {plain ? "-" : "░", Tone::kDoubt};
-    if (percent <= 200.0 / 3) return {plain ? "+" : "▒", Tone::kDoubt};
+    if (!shown.down || shown.open) return {"?", Tone::kDim};
+    const double share = *shown.down;
+    if (share <= 0) return {plain ? "." : "·", Tone::kGood};
+    if (share >= 1) return {plain ? "#" : "█", Tone::kBad};
+    if (share < 1.0 / 3) return {plain ? "-" : "░", Tone::kDoubt};
+    if (share <= 2.0 / 3) return {plain ? "+" : "▒", Tone::kDoubt};
     return {plain ? "*" : "▓", Tone::kDoubt};
   };
   const int width = static_cast<int>(up_.longest());
@@ -236,20 +196,15 @@ void HeatMap::print_marks(std::ostream& out, const Style& style) const {
 }
 
 void HeatMap::print_numbers(std::ostream& out, const Style& style) const {
-  const bool down = show_ == "down";
   const auto all = tables();
   for (std::size_t panel = 0; panel < all.size(); ++panel) {
-    const Statement title{down       ? "map-title-down"
-                          : percent_ ? "map-title-share"
-                                     : "map-title",
-                          {{"what", show_},
-                           {"runs", count_words(static_cast<double>(runs_), "run")},
+    const Statement title{"map-title",
+                          {{"runs", count_words(static_cast<double>(runs_), "run")},
                            {"up", up_.name},
                            {"across", across_.name}}};
     out << fitted(panels_[panel].empty() ? "" : panels_[panel] + ": ", words_of(title), style);
     retrystorm::print(out, all[panel]);
   }
-  if (!down && !is_verdict(show_)) return;
   const Interval none = wilson_interval(0, runs_), half = wilson_interval(runs_ / 2, runs_);
   out << fitted("",
                 words_of({"map-intervals",
@@ -263,69 +218,49 @@ void HeatMap::write_picture_data(const std::string& folder) const {
   const std::size_t rows = up_.texts.size(), columns = across_.texts.size();
   const bool upside_down = !up_.numbers;
   bool any_open = false, any_missing = false;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
     LineFile map(folder + '/' + std::to_string(panel + 1) + ".map");
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t column = 0; column < columns; ++column) {
-        const auto& [figure, still_open] = shown_[panel][row][column];
-        const bool open = show_ == "down" && still_open;
+        const auto& [down, open] = shown_[panel][row][column];
         map.write(std::to_string(column) + ' ' +
                   std::to_string(upside_down ? rows - 1 - row : row) + ' ' +
-                  (figure ? print_number(*figure) : "NaN") + (open ? " 1" : " 0") +
-                  (figure ? " 0" : " 1"));
-        any_missing |= !figure;
-        any_open |= figure && open;
-        if (figure) low = std::min(low, *figure);
-        if (figure) high = std::max(high, *figure);
+                  (down ? print_number(100 * *down) : "NaN") + (open ? " 1" : " 0") +
+                  (down ? " 0" : " 1"));
+        any_missing |= !down;
+        any_open |= down && open;
       }
     }
   }
 
-  const bool good = show_.starts_with("success_share") || show_ == "recovered";
-  const bool logarithmic = !percent_ && low > 0 && high / low >= 20;
-  if (percent_) {
-    low = good && show_ != "recovered" && low > 50 && low <= 100 ? 10 * std::floor(low / 10) : 0;
-    high = 100;
-  } else if (!(low < high)) {
-    low = std::isfinite(low) ? low - 1 : 0;
-    high = low + 2;
-  }
   const auto wide = static_cast<double>(columns), tall = static_cast<double>(rows);
   // Leave room for the title of the scale beside it.
   const double cell_x = std::max(columns > 30 ? 780 / wide : 26, 300 / wide);
   const double cell_y = std::max(rows < 10 ? 42 : rows <= 25 ? 31 : 650 / tall, 160 / tall);
 
+  const auto number = [](const auto& value) { return print_number(static_cast<double>(value)); };
+  const auto quoted = [](const std::string& text) { return '\'' + text + '\''; };
   LineFile facts(folder + "/facts");
-  const auto set = [&facts](const std::string& name, const auto& value) {
-    if constexpr (std::is_convertible_v<decltype(value), std::string>) {
-      facts.write(name + " = '" + value + '\'');
-    } else {
-      facts.write(name + " = " + print_number(static_cast<double>(value)));
-    }
-  };
-  set("maps", panels_.size());
-  set("columns", columns);
-  set("rows", rows);
-  // With a decimal point: gnuplot would divide integers without a remainder.
-  facts.write("cell_x = " + fixed(cell_x, 3) + "; cell_y = " + fixed(cell_y, 3));
-  set("left", 58 + 7 * up_.longest());
-  set("bottom", 50 + 7 * across_.longest());
-  set("x_tics", across_.tics(cell_x, false));
-  set("y_tics", up_.tics(cell_y, upside_down));
-  set("x_title", across_.name);
-  set("y_title", up_.name);
-  set("scale_title", show_ + (percent_ ? " (%)" : ""));
-  set("low", low);
-  set("high", high);
-  set("good", good);
-  set("logarithmic", logarithmic);
-  set("missing", show_.ends_with("_s") ? "never" : percent_ ? "no verdict" : "none");
-  set("any_missing", any_missing);
-  set("any_open", any_open);
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"maps", number(panels_.size())},
+           {"columns", number(columns)},
+           {"rows", number(rows)},
+           // With a decimal point: gnuplot would divide integers without a remainder.
+           {"cell_x", fixed(cell_x, 3)},
+           {"cell_y", fixed(cell_y, 3)},
+           {"left", number(58 + 7 * up_.longest())},
+           {"bottom", number(50 + 7 * across_.longest())},
+           {"x_tics", quoted(across_.tics(cell_x, false))},
+           {"y_tics", quoted(up_.tics(cell_y, upside_down))},
+           {"x_title", quoted(across_.name)},
+           {"y_title", quoted(up_.name)},
+           {"any_missing", number(any_missing)},
+           {"any_open", number(any_open)}}) {
+    facts.write(std::string(name) + " = " + value);
+  }
   facts.write("array title[" + std::to_string(panels_.size()) + ']');
   for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
-    set("title[" + std::to_string(panel + 1) + ']', panels_[panel]);
+    facts.write("title[" + std::to_string(panel + 1) + "] = " + quoted(panels_[panel]));
   }
 }
 
@@ -338,7 +273,6 @@ struct MapOptions : StudyOptions {
   std::string y =
       "backlog=5,64,128,160,192,208,224,240,256,272,288,304,320,352,384,448,512,768,1024,2048,4096";
   std::string strategies = "fixed,exponential,responsive";
-  std::string show = "down";
   std::string picture_data;
 };
 
@@ -351,11 +285,6 @@ void declare(CLI::App& app, MapOptions& options) {
   add_text(*study, "--y", options.y, "the vertical option, likewise")->group("Study");
   add_strategies(*study, options.strategies,
                  "the strategies, a panel each; `strategy` can be one of the two options instead");
-  add_text(*study, "--show", options.show,
-           "the column of --csv to show, for example success_share, recovery_median_s or "
-           "amplification; down = collapsed or relapsed, in % of the runs with a verdict")
-      ->group("Study");
-  add_cell(*study, options.cell);
   add_picture_data(*study, options.picture_data);
 }
 
@@ -365,12 +294,8 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   const bool among = axes[0].name == "strategy" || axes[1].name == "strategy";
   if (!among) {
     axes.insert(axes.begin(), axis_of(compared(invocation, options.strategies, {}, {}).strategies));
-  } else {
-    for (const char* each : {"strategies", "strategies-from"}) {
-      if (find_option(invocation.app, each)->count() == 0) continue;
-      throw std::invalid_argument("the strategies are an axis already: --" + std::string(each) +
-                                  " has no place");
-    }
+  } else if (find_option(invocation.app, "strategies")->count() > 0) {
+    throw std::invalid_argument("the strategies are an axis already: --strategies has no place");
   }
   for (Axis& axis : axes) {
     std::vector<std::string> values;
@@ -403,7 +328,6 @@ int map(const Invocation& invocation, const MapOptions& options) {
   const OptionList& list = any.list;
   const NamedOptions given = given_to_study(invocation.app, {});
   const Grid grid = grid_of(invocation, options, list);
-  check_show(options.show);
   refuse_other_forms(list, grid, [&](const std::string& name) {
     return is_typed(*find_option(invocation.app, name), invocation.arguments);
   });
@@ -421,10 +345,8 @@ int map(const Invocation& invocation, const MapOptions& options) {
   }
   const auto results = study.run();
   if (!results) return study.finish();
-  std::vector<CellValues> figures;
-  for (const CellResult& each : *results) figures.push_back(cell_values({}, each));
   print_overruling(given);
-  const HeatMap map(list, grid, options.show, figures);
+  const HeatMap map(list, grid, *results);
   map.print(std::cout, style_of(1, options.look.color), options.look.verbose);
   // It may be down with some timeouts, and neither with shorter nor with longer ones.
   bool striped = false;

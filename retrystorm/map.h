@@ -1,5 +1,5 @@
-// A figure over the grid of two options, with a panel for each strategy: as text, and as the data of a
-// picture.
+// The share of runs that are down over the grid of two options, with a panel for each strategy: as text, and as the data
+// of a picture.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,14 @@
 
 namespace retrystorm {
 
-// Throws std::invalid_argument if there is no column of this name.
-void check_show(const std::string& column);
-
 class HeatMap {
  public:
   // The last two axes of the grid are the vertical and the horizontal one. If there is an axis before
-  // them, each of its values is a panel. `cells` has the figures of each cell. The column `show` of them
-  // is drawn.
-  HeatMap(const OptionList& options, const Grid& grid, const std::string& show,
-          const std::vector<CellValues>& cells);
+  // them, each of its values is a panel. All cells have as many runs.
+  HeatMap(const OptionList& options, const Grid& grid, const std::vector<CellResult>& cells);
 
-  // A block for each panel: of shares of runs that are down a sentence, and a mark for each cell; of other
-  // figures, or as `numbers`, the figures. Names keep their order from the top down. Numbers are sorted.
+  // A block for each panel: a sentence, and a mark for each cell; or as `numbers`, the shares. Names keep their order
+  // from the top down. Numbers are sorted.
   void print(std::ostream& out, const Style& style, bool numbers) const;
 
   // In which places of a panel most runs are down.
@@ -38,8 +33,8 @@ class HeatMap {
   // A table with the same texts for each panel.
   std::vector<Table> tables() const;
 
-  // For scripts/lib/map.gp: N.map for each panel (place across, place up, figure, 1 if the run's end
-  // is open, 1 if there is no figure), and facts, variables of gnuplot. Names go from the top down,
+  // For scripts/lib/map.gp: N.map for each panel (place across, place up, percent, 1 if the run's end
+  // is open, 1 if there is no verdict), and facts, variables of gnuplot. Names go from the top down,
   // numbers from the bottom up. Throws std::runtime_error when a file cannot be written.
   void write_picture_data(const std::string& folder) const;
 
@@ -57,8 +52,8 @@ class HeatMap {
     std::string tics(double size, bool backwards) const;
   };
   struct Shown {
-    std::optional<double> figure;
-    bool open = false;  // half or more of the runs are still recovering or undecided
+    std::optional<double> down;  // a share
+    bool open = false;           // half or more of the runs are still recovering or undecided
   };
 
   void print_numbers(std::ostream& out, const Style& style) const;
@@ -66,9 +61,7 @@ class HeatMap {
   static Labels labels_of(const OptionList& options, const Axis& axis);
   std::string text_of(const Shown& shown) const;
 
-  const std::string show_;
-  const bool percent_;
-  std::size_t runs_ = 0;
+  std::size_t runs_;
   Labels across_, up_;
   std::vector<std::string> panels_;
   std::vector<std::vector<std::vector<Shown>>>

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <span>
 #include <stdexcept>
 #include <system_error>
@@ -134,27 +133,6 @@ std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as) {
 bool has_hosts(const NamedOptions& given) {
   const auto replicas = given.find("replicas");
   return replicas != given.end() && replicas->second != "1";
-}
-
-std::vector<ListedStrategy> policies_in(const std::string& folder, bool several) try {
-  std::vector<ListedStrategy> policies;
-  for (const auto& [path, file] : policy_files_in(folder, ReadAs::kByContent)) {
-    const std::string name = printable(std::filesystem::path(path).filename().string());
-    std::map<std::size_t, int> in_line;  // of a file in one line
-    for (const Policy& each : file.policies) {
-      if (each.refused || !each.has_retries) continue;
-      const int number = ++in_line[each.line];
-      policies.push_back({.name = name + ':' + std::to_string(each.line) +
-                                  (number == 1 ? "" : '#' + std::to_string(number)),
-                          .settings = options_to_run(each, several)});
-    }
-  }
-  if (policies.empty()) {
-    throw UnreadableFile("there is no policy in " + in_quotes(printable(folder)));
-  }
-  return policies;
-} catch (const UnreadableFile& error) {
-  throw UnreadableFile(std::string("--strategies-from: ") + error.what());
 }
 
 namespace {

@@ -9,7 +9,6 @@
 #include "policies/export.h"
 #include "policies/readers.h"
 #include "retrystorm/study_command.h"
-#include "study/sweep.h"
 
 namespace retrystorm {
 
@@ -40,11 +39,6 @@ void print_exported(const Exported& exported);
 // UnreadableFile if there is none.
 using NamedFile = std::pair<std::string, PolicyFile>;
 std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as);
-
-// The policies in the files of a folder that say what is retried, by file and line: "a.json:3", and "a.json:3#2" for
-// the second one of a line. Throws UnreadableFile, which names --strategies-from, if there is none.
-// `several`: of runs of several hosts.
-std::vector<ListedStrategy> policies_in(const std::string& folder, bool several);
 
 // Whether runs with these options have several hosts.
 bool has_hosts(const NamedOptions& given);

@@ -66,7 +66,6 @@ void declare(CLI::App& app, RecommendOptions& options) {
   add_study_options(app, options, {});
   add_max_time(app, options);
   hide(app, "runs");  // the certificate's plan says how many
-  add_cell(*study, options.cell);
   hide(app, "cell");
 }
 

@@ -60,7 +60,7 @@ double whole(double count) {
 void see(const ScenarioOptions& scenario, Bounds& bounds) {
   const ServiceOptions service = service_of(scenario);
   const double capacity = capacity_of(service);
-  // How much of the load comes to one of several services is not computed. Each host has its limits and its part.
+  // How much of the load comes to one of several services is not computed. Each host has its own part and limits.
   ScenarioOptions unscaled = scenario;
   unscaled.scale = 1;
   const double load = scenario.graph.on() ? kUnlimited
@@ -159,7 +159,6 @@ void declare(CLI::App& app, RemediesOptions& options) {
            "settings files such as mine.ini; not given: the three usual cases")
       ->group("Study");
   add_strategy_arguments(*study);
-  add_cell(*study, options.cell);
   add_picture_data(*study, options.picture_data);
 }
 

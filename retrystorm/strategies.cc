@@ -19,9 +19,7 @@ struct StrategiesOptions : StudyOptions {
 
 void declare(CLI::App& app, StrategiesOptions& options) {
   add_study_options(app, options, {});
-  auto* study = option_group(app, "Study");
-  add_strategies(*study, options.strategies);
-  add_cell(*study, options.cell);
+  add_strategies(*option_group(app, "Study"), options.strategies);
 }
 
 // How rarely the service is down after an outage, then by the requests that succeeded.

@@ -12,7 +12,6 @@
 #include "common/cli/options.h"
 #include "model/run/outlook.h"
 #include "model/run/workload.h"
-#include "retrystorm/policy_files.h"
 #include "study/cell_answer.h"
 #include "study/judged_runs.h"
 #include "words/words.h"
@@ -40,6 +39,7 @@ void add_study_options(CLI::App& app, StudyOptions& options, const std::vector<s
   auto* many = option_group(app, "Many runs");
   add_runs(*many, options.runs)->group("Study");
   add_threads(*many, options.threads);
+  add_cell(*many, options.cell);
   add_expectations(
       *many, options.expectations, cell_figures({}),
       "a claim about each cell, such as recovered or down<5%; may be repeated; exit code "
@@ -70,10 +70,6 @@ void add_strategies(CLI::App& app, std::string& list, const std::string& about) 
       about + ", as V1,V2,...: names, all (every named one), and settings files such as mine.ini")
       ->group("Study");
   add_strategy_arguments(app);
-  // Read by `strategies_from`.
-  add_value(
-      app, "--strategies-from", "FOLDER", "", [](const std::string&) {},
-      "compare these with the policies of other programs in the files of this folder (see `import`)");
 }
 
 void add_strategy_arguments(CLI::App& app) {
@@ -125,11 +121,6 @@ Compared compared(const Invocation& invocation, const std::string& list,
         parse_strategies(ListedScenario().list, one && !listed ? strategy->second : list);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string("--strategies: ") + error.what());
-  }
-  const CLI::Option* folder = option("strategies-from");
-  if (folder != nullptr && folder->count() > 0) {
-    const auto more = policies_in(text_of(*folder), has_hosts(result.given));
-    result.strategies.insert(result.strategies.end(), more.begin(), more.end());
   }
   for (const ListedStrategy& each : result.strategies) {
     if (each.settings) refuse_own(*each.settings, own_in_files, each.name + ": ");

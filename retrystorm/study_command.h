@@ -48,7 +48,7 @@ std::vector<StudyDisturbance> with_own_outage(NamedOptions& given);
 // the outage takes to drain, if that is longer. At most 5 minutes, so that a storm does not cost more.
 Duration until_drained(const ScenarioOptions& scenario);
 
-// `own`: options that the study sets itself. They are not in the help, and `given_to_study` refuses them.
+// With `--cell`. `own`: options that the study sets itself. They are not in the help, and `given_to_study` refuses them.
 void add_study_options(CLI::App& app, StudyOptions& options,
                        const std::vector<std::string>& own = {});
 
@@ -61,7 +61,7 @@ void add_study_files(CLI::App& app, TableFiles& table, std::string& json);
 // Takes arguments for --strategies: `retrystorm strategies fixed grpc mine.ini`.
 void add_strategy_arguments(CLI::App& app);
 
-// Adds `--strategies`, a list as `parse_strategies` reads it, and `--strategies-from`.
+// Adds `--strategies`, a list as `parse_strategies` reads it.
 void add_strategies(CLI::App& app, std::string& list,
                     const std::string& about = "the strategies to compare");
 

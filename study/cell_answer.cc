@@ -51,7 +51,7 @@ RunAnswer answer_of(const CellResult& cell, bool turned) {
     if (cell.makespan) answer.headline.values.push_back({"time", *cell.makespan});
     return answer;
   }
-  if (cell.mostly_down()) {
+  if (cell.mostly_down() || (cell.mostly_not_back() && down > cell.recovering)) {
     answer = {Tone::kBad, of_runs(down == decided ? "runs-all-down" : "runs-down", "down", down)};
   } else if (cell.mostly_not_back()) {
     answer = {Tone::kDoubt, of_runs("runs-not-back", "open", cell.recovering)};

@@ -197,9 +197,8 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
       assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);
   rows_.add_assumed(assumed);
   if (options_.quiet) return;
-  if (line.values.empty()) {
+  if (line.values.empty())
     line.values = {counted("rows", plan_.cells.size), counted("runs", options_.runs)};
-  }
   const Style style = style_of(STDERR_FILENO, options_.look.color);
   // The load is said where all have the same.
   const Outlook& first = rows.front().outlook;

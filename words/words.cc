@@ -100,6 +100,10 @@ constexpr Row kRows[] = {
     Row{"but-before",
         "{answer}, but as it was: before the outage, too, only {share} of the requests were answered"},
     Row{"but-during", "{answer}, but only {share} of the requests of the outage are answered"},
+    Row{"but-host",
+        "{answer}, but host {list} does not: {share} of its attempts after the outage are answered"},
+    Row{"but-hosts",
+        "{answer}, but hosts {list} do not: {share} of their attempts after the outage are answered"},
     Row{"but-none-during", "{answer}, but no request of the outage is answered"},
     Row{"answer-down", "Stays down: {why}"},
     Row{"answer-job-open", "The job is not done: {done} of {calls} calls"},
@@ -120,8 +124,8 @@ constexpr Row kRows[] = {
     Row{"figures-whole", "whole run"},
     Row{"run-hosts", "{hit} of {hosts} hosts got {share} of the attempts of the outage"},
     Row{"run-hosts-ejected",
-        "{hit} of {hosts} hosts got {share} of the attempts of the outage: host {host} was out at {at} ({count} "
-        "ejection{s})"},
+        "{hit} of {hosts} hosts got {share} of the attempts of the outage: host {host} was the first one out, at {at} "
+        "({count} ejection{s} of all hosts)"},
     Row{"run-hosts-killed", "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all)"},
     Row{"run-hosts-killed-busy",
         "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all): {busy} of these worked, but were too busy "
@@ -180,7 +184,6 @@ constexpr Row kRows[] = {
     Row{"before-too-many", ", over capacity"},
     Row{"before-outage", "{what} for {length}"},
     Row{"before-outage-hosts", "{hit} of {hosts} hosts: {what} for {length}"},
-    Row{"before-outage-at", "{what} {from} to {to}"},
     Row{"before-recommend",
         "a search among {settings} settings in {faults} faults: some {runs} runs"},
     Row{"before-search", "a search, with up to {runs} run{s} of each value"},
@@ -737,10 +740,8 @@ constexpr Row kRows[] = {
     Row{"map-stripes",
         "Stripes: 1, 2, ... s after a full accept queue dropped them, the clients' kernels repeat their SYNs, all at "
         "once. A timeout just above such a moment has that herd, one below has not (--syn-linear-timeouts)."},
-    Row{"map-title", "{what}, {runs} each, {up} down, {across} across"},
-    Row{"map-title-down",
+    Row{"map-title",
         "down in % of the runs with a verdict, {runs} each, {up} down, {across} across; +: half or more not decided"},
-    Row{"map-title-share", "{what} in %, {runs} each, {up} down, {across} across"},
 #endif
     // A search: simulate/value_search.cc
     Row{"below-search", "{values} value{s}, {runs} run{s} · seed {seed} · each of them: -v"},

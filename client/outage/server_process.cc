@@ -5,12 +5,11 @@
 
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "common/os/process.h"
 
@@ -42,17 +41,10 @@ std::string reason() {
 }  // namespace
 
 std::size_t started_by(pid_t pid) {
-  constexpr std::size_t kMost = 10'000;
-  std::vector<pid_t> all{pid};
-  for (std::size_t i = 0; i < all.size() && all.size() < kMost; ++i) {
-    std::error_code gone;
-    const std::string tasks = "/proc/" + std::to_string(all[i]) + "/task";
-    for (const auto& thread : std::filesystem::directory_iterator(tasks, gone)) {
-      std::ifstream children(thread.path() / "children");
-      for (pid_t each = 0; children >> each;) all.push_back(each);
-    }
-  }
-  return all.size() - 1;
+  const std::string id = std::to_string(pid);
+  std::ifstream children("/proc/" + id + "/task/" + id + "/children");
+  return static_cast<std::size_t>(
+      std::distance(std::istream_iterator<pid_t>(children), std::istream_iterator<pid_t>()));
 }
 
 ServerProcess::ServerProcess(pid_t pid) : pid_(pid) {

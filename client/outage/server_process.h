@@ -11,7 +11,7 @@
 
 namespace retrystorm {
 
-// How many processes this one has started that still run, and these in turn: they are not frozen with it.
+// How many processes this one has started that still run: they are not frozen with it.
 std::size_t started_by(pid_t pid);
 
 // A process that this one may freeze (SIGSTOP) and wake (SIGCONT). If the process ends and another

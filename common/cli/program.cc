@@ -189,6 +189,8 @@ constexpr std::array kReplaced{
     Replaced{"schedule-succeeds-above", "retrystorm schedule --succeeds-above"},
     Replaced{"live", "client --dashboard, which shows a run on a page"},
     Replaced{"hidden-capacity", "simulate --most=rate --expect='down<50%'"},
+    Replaced{"strategies-from", "retrystorm check FOLDER"},
+    Replaced{"show", "simulate --sweep with --csv, which has every column"},
     Replaced{"relief-after", "simulate --at='80s load 0.5'"},
     Replaced{"relief-for", "simulate --observe"},
 };

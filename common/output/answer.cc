@@ -166,6 +166,18 @@ RunAnswer answer_of(const Summary& summary) {
                          {{"answer", words_of(answer.headline)}, {"share", ShareOf{*share}}}};
     }
   }
+  if (summary.hosts && answer.tone == Tone::kGood) {
+    const auto [numbers, share] = summary.hosts->not_back();
+    std::vector<std::string> names;
+    for (const std::size_t each : numbers) names.push_back(std::to_string(each));
+    if (!names.empty()) {
+      answer = {Tone::kDoubt,
+                {names.size() == 1 ? "but-host" : "but-hosts",
+                 {{"answer", words_of(answer.headline)},
+                  {"list", list_words(names)},
+                  {"share", ShareOf{share}}}}};
+    }
+  }
   // What a job has lost does not come back.
   if (summary.job && summary.counts.gave_up() > 0) answer.tone = Tone::kDoubt;
   return answer;
@@ -426,9 +438,9 @@ void AnswerReport::on_summary(const Summary& summary) {
   }
   print_dim(out_, attempts + (below_.empty() ? "" : " · " + below_), style_);
   print_dim(out_,
-            words_of(is_client_                          ? "next-client"
-                     : is_down(summary.recovery.verdict) ? "next-down"
-                                                         : "next-one-run"),
+            words_of(is_client_                                            ? "next-client"
+                     : is_down(summary.recovery.verdict) && !summary.graph ? "next-down"
+                                                                           : "next-one-run"),
             style_);
   out_ << std::flush;
 }

@@ -31,9 +31,10 @@ struct HostInterval {
   std::uint64_t ok = 0;
   std::uint64_t failed = 0;  // errors, timeouts, lost connections
   std::uint64_t ejections = 0;
-  std::uint64_t restarts = 0;            // also those by its probe
-  std::uint64_t killed = 0;              // by its probe
-  std::uint64_t attempts_in_outage = 0;  // only of the whole run
+  std::uint64_t restarts = 0;                      // also those by its probe
+  std::uint64_t killed = 0;                        // by its probe
+  std::uint64_t attempts_in_outage = 0;            // only of the whole run
+  std::uint64_t attempts_after = 0, ok_after = 0;  // since the outage has ended; only of its result
   // At the end of it:
   HostState state = HostState::kUp;
   bool frozen = false;
@@ -61,6 +62,21 @@ struct HostsResult {
     std::uint64_t all = 0;
     for (const HostInterval& each : hosts) all += each.*count;
     return all;
+  }
+
+  // The hosts, from 1, that answer less than half of their attempts after the outage; and how much they answer.
+  std::pair<std::vector<std::size_t>, double> not_back() const {
+    constexpr std::uint64_t kLeast = 20;
+    std::vector<std::size_t> numbers;
+    double attempts = 0, ok = 0;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      const HostInterval& each = hosts[i];
+      if (each.attempts_after < kLeast || 2 * each.ok_after >= each.attempts_after) continue;
+      numbers.push_back(i + 1);
+      attempts += static_cast<double>(each.attempts_after);
+      ok += static_cast<double>(each.ok_after);
+    }
+    return {numbers, attempts > 0 ? ok / attempts : 0};
   }
 
   // Of the attempts of the outage: the share that the hosts got which it hit. Nothing without attempts.

@@ -53,6 +53,7 @@ void PickedHosts::killed(TimePoint now, Host host) {
 void PickedHosts::outage_ends() {
   totals_ = with_outage(totals_);
   before_outage_.clear();
+  outage_ended_ = totals_;
 }
 
 HostIntervals PickedHosts::with_outage(HostIntervals totals) const {
@@ -88,6 +89,10 @@ HostIntervals PickedHosts::take_new(HostIntervals totals) {
 }
 
 HostsResult PickedHosts::result(HostIntervals totals) const {
+  for (Host host = 0; host < outage_ended_.size(); ++host) {
+    totals[host].attempts_after = totals[host].attempts - outage_ended_[host].attempts;
+    totals[host].ok_after = totals[host].ok - outage_ended_[host].ok;
+  }
   return {.hosts = std::move(totals),
           .hit = settings_.hit(),
           .by_load = settings_.balance == Balance::kLeast || settings_.balance == Balance::kTwo,

@@ -74,6 +74,7 @@ class PickedHosts {
   std::vector<Picker> pickers_;  // one, or one of each process
   HostIntervals totals_, taken_;
   HostIntervals before_outage_;  // empty: there is none now
+  HostIntervals outage_ended_;   // what there was then; empty: not yet
   std::optional<std::pair<std::size_t, Duration>> first_out_;
 };
 

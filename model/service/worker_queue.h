@@ -156,6 +156,7 @@ class WorkerQueue {
     } else if (!queue_.empty()) {
       index = queue_.take();
       --waiting_;
+      if (holds_workers_) ++busy_;  // `leave` gives back what it never had
     } else {
       return std::nullopt;
     }

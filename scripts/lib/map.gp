@@ -1,5 +1,4 @@
-# Draws a figure of a map, by default the share of runs that are down at the end, as a heat map for each
-# strategy, on the same axes. Arguments: png or svg, the file to write, the folder of the data (see
+# Draws the share of runs that are down at the end as a heat map for each strategy, on the same axes. Arguments: png or svg, the file to write, the folder of the data (see
 # retrystorm/map.h)
 load ARG0[1:strstrt(ARG0, "map.gp") - 1] . "style.gp"
 load ARG3 . "/facts"
@@ -15,16 +14,8 @@ height = lines * (top + panel_y + bottom) + foot
 
 eval open_picture(ARG1, ARG2, width, height)
 set multiplot
-if (good) {
-  set palette defined (0 "#7A2600", 25 "#D55E00", 50 "#F2C75C", 75 "#BFD9EC", 100 "#F2F7FB")
-} else {
-  set palette defined (0 "#F2F7FB", 25 "#BFD9EC", 50 "#F2C75C", 75 "#D55E00", 100 "#7A2600")
-}
-if (logarithmic) {
-  set logscale cb
-  if (high / low < 1e3) { do for [e = -3:6] { set cbtics add (1 * 10.0**e, 2 * 10.0**e, 5 * 10.0**e) } }
-}
-set cbrange [low:high]; set cblabel scale_title
+set palette defined (0 "#F2F7FB", 25 "#BFD9EC", 50 "#F2C75C", 75 "#D55E00", 100 "#7A2600")
+set cbrange [0:100]; set cblabel "down (%)"
 set xrange [-0.5:columns - 0.5]; set yrange [-0.5:rows - 0.5]
 unset grid; set border 0
 set style fill solid 1.0 noborder
@@ -37,7 +28,7 @@ if (any_open) {
       point pt 6 ps 0.7 lc rgb "#555555" offset 1,0
 }
 if (any_missing) {
-  set label 2 missing at screen (left + (any_open ? 400 : 14)) / width, 12.0 / height \
+  set label 2 "no verdict" at screen (left + (any_open ? 400 : 14)) / width, 12.0 / height \
       point pt 5 ps 1.2 lc rgb "#444444" offset 1,0
 }
 do for [i = 1:maps] {

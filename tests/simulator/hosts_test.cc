@@ -54,6 +54,21 @@ TEST(Hosts, RetriesInTurnSucceedWhereOneComesAtATime) {
   EXPECT_EQ(summary.counts.gave_up(), 0);
 }
 
+// Four hosts of 133/s by turns, 400/s. A host whose answers all come too late gets 100 (1 + 1/4 + 1/16) = 131/s, so
+// that its queue of the freeze hardly shrinks; the others answer what it does not.
+TEST(Hosts, AreNamedThatDoNotComeBack) {
+  const std::string four =
+      "arrivals = open\nservice = workers\nworkers = 12\nservice-time = 90ms\nreplicas = 4\nrate = 400\n"
+      "timeout = 800ms\nstrategy = fixed\nfixed-delay = 100ms\nmax-attempts = 3\noutage-at = 30s\n"
+      "outage-for = 12s\nobserve = 60s\noutage-replicas = ";
+  const Summary summary = hosts_run(four + "1\n");
+  EXPECT_EQ(summary.recovery.verdict, Verdict::kRecovered);
+  const auto [numbers, share] = summary.hosts->not_back();
+  EXPECT_THAT(numbers, ElementsAre(1u));
+  EXPECT_LT(share, 0.1);
+  EXPECT_THAT(hosts_run(four + "1\nabandoned = skip\n").hosts->not_back().first, IsEmpty());
+}
+
 // Each host does 300/s. The others of three have room for 600/s: with less they hold, with more their queues grow for as
 // long as one is away. So they do behind a service that calls them.
 TEST(Hosts, SurvivorsFallIfTheirShareIsTooLarge) {

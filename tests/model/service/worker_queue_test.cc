@@ -83,6 +83,19 @@ struct Workers {
   std::map<char, WorkerQueue<char>::Ticket> tickets;
 };
 
+// Of requests that are lost in a restart some were waiting, and never had a worker that is held for them.
+TEST(WorkerQueue, HasFreeWorkersAfterARestartThatLosesHeldAndWaitingRequests) {
+  Workers workers(with(2), "all:0");
+  workers.queue.hold_workers();
+  workers.play("+ABCDE @100 tick busy:2 waiting:3");
+  const auto held = workers.queue.take(workers.now, workers.random);
+  ASSERT_TRUE(held);
+  while (workers.queue.take_any()) workers.queue.leave();
+  workers.play("busy:1 waiting:0 all:1");
+  workers.queue.leave();  // it calls for the first one
+  workers.play("busy:0 all:0 +XY busy:2 waiting:0 @200 =XY busy:0");
+}
+
 TEST(WorkerQueue, ServesByItsRules) {
   const WorkerSettings one = with(1);
   WorkerSettings lifo = one, adaptive = one, unfair = one, place = with(2), no_place = with(2),
