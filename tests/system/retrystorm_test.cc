@@ -63,7 +63,7 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
   for (const auto& [command, own] : std::map<std::string, std::vector<std::string>>{
            {"strategies", {"strategies", "runs"}},
            {"remedies", {"runs"}},
-           {"map", {"x", "y", "strategies", "show", "cell", "runs"}},
+           {"map", {"x", "y", "strategies", "cell", "runs"}},
            {"job", {"strategies", "runs"}},
            {"schedule", {"strategies", "waits"}}}) {
     const auto settings = settings_in(ended(RETRYSTORM_STUDIES, {command, "--print-settings"}).out);
