@@ -1,5 +1,5 @@
-# Draws the share of runs that are down at the end as a heat map for each strategy, on the same axes. Arguments: png or svg, the file to write, the folder of the data (see
-# retrystorm/map.h)
+# Draws the share of runs that are down at the end as a heat map for each strategy, on the same axes.
+# Arguments: png or svg, the file to write, the folder of the data (see retrystorm/map.h)
 load ARG0[1:strstrt(ARG0, "map.gp") - 1] . "style.gp"
 load ARG3 . "/facts"
 data(i) = sprintf("%s/%d.map", ARG3, i)

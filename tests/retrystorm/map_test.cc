@@ -80,6 +80,16 @@ TEST_F(HeatMapTest, KnowsTheLeastCertainCellOfEachPanel) {
       ElementsAre(1, 3));
 }
 
+TEST_F(HeatMapTest, IsATableOfMarkdown) {
+  const std::vector<Axis> axes{
+      {"strategy", {"fixed"}}, {"outage-for", {"2"}}, {"backlog", {"5", "6"}}};
+  const test::TempDir dir;
+  LineFile file(dir.file("md"));
+  write_markdown(file, map(axes, {down(0), down(1)}).tables().at(0));
+  EXPECT_EQ(test::read_file(dir.file("md")),
+            "| fixed: outage-for | backlog: 5 | 6 |\n|---|---|---|\n| 2s | 0 | 100 |\n");
+}
+
 TEST_F(HeatMapTest, IsDrawnWithNumbersFromTheBottomUpAndNamesFromTheTopDown) {
   const test::TempDir dir;
   const std::vector<CellResult> cells{down(0.25), down(0, 20)};

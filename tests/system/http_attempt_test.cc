@@ -418,5 +418,22 @@ TEST_F(HttpAttemptTest, IsOverWithTheHeadOfAnAnswerOf304) {
   }
 }
 
+TEST_F(HttpAttemptTest, EachAttemptStartsAfresh) {
+  const FakeServer server([requests = 0](const Socket& socket) mutable {
+    if (++requests % 2 == 1) {
+      drip(socket);
+    } else {
+      answer(socket, "200 OK");
+    }
+  });
+  const Duration timeout = 500ms * kSlowness;
+  const HttpRequest request{.url = resolve_url(server.url())};
+  HttpAttempt attempt(request);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(attempt.run(timeout).outcome, Outcome::kTimedOut);
+    EXPECT_EQ(attempt.run(timeout).outcome, Outcome::kOk);
+  }
+}
+
 }  // namespace
 }  // namespace retrystorm::test

@@ -39,6 +39,13 @@ std::string spring(int attempts, const std::string& more = "") {
 
 const Arguments kCurve{"--clients=100", "--limit=5", "--k=2", "--backlog=48"};
 
+TEST(Import, LinksToAPageThatIsAFile) {
+  const TempDir dir;
+  const std::string page = written(dir, "a page.html", "");
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", written(dir, "x", kA6), "--link=" + page}).out,
+              AllOf(StartsWith("file:///"), HasSubstr("/a%20page.html#v=1&")));
+}
+
 // The cells of a check as its JSON has them, or its findings about claims, by disturbance.
 std::map<std::string, nlohmann::json> cells(const std::string& out,
                                             const std::string& type = "cell") {
