@@ -448,8 +448,8 @@ struct JudgedDay {
   Statement answer{};
 };
 
-JudgedDay judged(const std::vector<WindowCompared>& all, bool felt) {
-  if (!felt) return {Finding::kUndecided, {"compare-unfelt", {}}};
+JudgedDay judged(const std::vector<WindowCompared>& all, const Day& day) {
+  if (!day.felt) return {Finding::kUndecided, {"compare-unfelt", {}}};
   std::size_t inside = 0;
   std::array<std::size_t, kFigures.size()> off{}, has{};
   for (const WindowCompared& each : all) {
@@ -480,6 +480,8 @@ JudgedDay judged(const std::vector<WindowCompared>& all, bool felt) {
            {counted("inside", inside),
             counted("windows", all.size()),
             counted("least", kLeastWindows),
+            {"longer",
+             day.interval * static_cast<int>(kLeastWindows - std::min(all.size(), kLeastWindows))},
             {"figure", figure_words(std::string(kFigures[worst]))},
             counted("off", off[worst]),
             counted("of", has[worst])}}};
@@ -538,8 +540,9 @@ int compare(const Invocation&, const CompareOptions& options) {
   const Teller teller(options.look.color);
   LineFile json(options.json);
   const auto [all, same_verdict] = compare_with(day, service, options.runs, options.threads);
-  const auto [finding, answer] = judged(all, day.felt);
+  const auto [finding, answer] = judged(all, day);
   Statements findings = day.doubts;
+  if (day.outages.empty()) findings.push_back({"compare-no-outage", {}});
   if (!day.verdict.empty() && day.felt) {
     findings.push_back(
         {"compare-verdict",

@@ -210,8 +210,10 @@ NamedOptions settings_of(const MeasuredService& measured) {
   }
   const Span& capacity = measured.fit->capacity;
   const double known = measured.fit->model.capacity();
-  const double within = std::max({capacity.high / known - 1, 1 - capacity.low / known,
-                                  std::abs(rate_of_busy(measured).value_or(known) / known - 1)});
+  // Beyond the knee a time that is off by a share says so of the capacity.
+  const double within =
+      std::max({measured.fit->error, capacity.high / known - 1, 1 - capacity.low / known,
+                std::abs(rate_of_busy(measured).value_or(known) / known - 1)});
   if (std::isfinite(known) && within >= 0.005) {
     settings["capacity-within"] = print_number(std::min(to_digits(within, 2), 0.5));
   }

@@ -176,14 +176,21 @@ Duration end_of_outage(const ScenarioOptions& scenario) {
   return saturating_add(outage.at, outage.length);
 }
 
-// A usual remedy's actions as long after the end of this outage as after that of the usual one.
+// A usual remedy's actions as long after the end of this outage as after that of the usual one, and at the load that
+// there is then.
 std::string moved(const std::string& actions, const ScenarioOptions& scenario) {
-  const Duration later = end_of_outage(scenario) - end_of_outage(ScenarioOptions());
-  if (later == Duration::zero() || actions.empty()) return actions;
+  const Duration later = std::chrono::floor<std::chrono::milliseconds>(
+      end_of_outage(scenario) - end_of_outage(ScenarioOptions()));
+  double load = 1;
+  for (const TimedAction& each : scenario.timeline.at) {
+    if (each.action.kind == Action::Kind::kLoad) load = each.action.factor;
+  }
+  if ((later == Duration::zero() && load == 1) || actions.empty()) return actions;
   const std::vector<TimedAction> at = scenario_of({{"at", actions}}).timeline.at;
   std::vector<std::string> all;
   for (TimedAction each : at) {
     each.t = saturating_add(each.t, later);
+    if (each.action.kind == Action::Kind::kLoad) each.action.factor *= load;
     all.push_back(print_timed(each));
   }
   return list_words(all, "; ");

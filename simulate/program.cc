@@ -157,6 +157,7 @@ class RunNotes final : public RunObserver {
   void on_outage(Duration t, OutageEvent event, const std::string&) override {
     const bool begins = event == OutageEvent::kBegin;
     const Disturbance outage = options_.outage().what;
+    if (outage.kind == Disturbance::Kind::kLoadStep) return;  // its actions are said
     if (loses_connections(outage)) {
       if (begins) on_action(t, std::string(kConnectionsLost));
       return;

@@ -49,13 +49,15 @@ Duration run_length(const ScenarioOptions& options) {
   const auto outage = options.outage();
   const Duration outage_ends = saturating_add(outage.at, outage.length);
   if (options.outage_for != Duration::zero()) return saturating_add(outage_ends, options.observe);
-  // Who wants no outage has said when the run ends. If he has not, and hosts restart, it goes on until there is a verdict.
+  // Who wants no outage has said when the run ends. If he has not, and there is one, it goes on until there is a verdict.
   constexpr Duration kForAVerdict = std::chrono::seconds(30);
   const Duration asked = saturating_add(options.outage_at, options.observe);
-  const bool restarts = outage.what.kind == Disturbance::Kind::kRestart;
-  return restarts && options.observe == ScenarioOptions().observe
-             ? std::max(asked, saturating_add(outage_ends, kForAVerdict))
-             : asked;
+  if (options.observe != ScenarioOptions().observe) return asked;
+  Duration ends = is_action(outage.what) ? outage_ends : Duration::zero();
+  // A file of arrivals is the question, too.
+  const auto steps = options.workload.plan.steps();
+  if (!steps.empty()) ends = std::max(ends, steps.back().t);
+  return std::max(asked, ends > Duration::zero() ? saturating_add(ends, kForAVerdict) : ends);
 }
 
 WorkloadOptions scaled(WorkloadOptions workload, double scale) {
@@ -270,10 +272,7 @@ void declare_what_is_unused(OptionList& options, ScenarioOptions& scenario) {
   });
   options.no_effect("hint", [&scenario] { return why_no_hints(scenario); });
   options.no_effect("outage", [&scenario] {
-    const auto outage = scenario.outage();
-    const bool happens =
-        outage.length > Duration::zero() && outage.what.kind != Disturbance::Kind::kRestart;
-    return happens ? "" : "with --outage-for=0s";
+    return scenario.own_outage_length() > Duration::zero() ? "" : "with --outage-for=0s";
   });
 }
 
@@ -285,6 +284,32 @@ Topology topology_of(const ScenarioOptions& options) {
 
 HostSettings ScenarioOptions::disturbed_hosts() const {
   return disturbed_in(graph.on() ? topology_or_none(*this) : Topology(), *this);
+}
+
+std::optional<ScenarioOptions::Outage> ScenarioOptions::load_step() const {
+  const bool of_some = !outage_for && hosts.outage_replicas != HostSettings::kAll;
+  if (of_some || !why_load_is_fixed(workload).empty()) return std::nullopt;
+  std::optional<Outage> step;
+  for (const TimedAction& each : actions(timeline)) {
+    if (each.action.kind != Action::Kind::kLoad) continue;
+    const double load = each.action.factor;
+    if (step && load <= 1) {
+      step->length = each.t - step->at;
+      break;
+    }
+    if (!step && load > 1) step = {{}, each.t, kRise};
+    if (step) step->what = {Disturbance::Kind::kLoadStep, std::max(step->what.value, load)};
+  }
+  for (const Fault& each : timeline.faults) {
+    if (step || !outage_for || load_factor(each.what) <= 1) continue;
+    step = {{Disturbance::Kind::kLoadStep, each.what.value}, each.from, each.to - each.from};
+  }
+  return step && step->at > Duration::zero() ? step : std::nullopt;
+}
+
+Duration ScenarioOptions::own_outage_length() const {
+  const Outage its = outage();
+  return is_action(its.what) ? Duration::zero() : its.length;
 }
 
 ScenarioOptions::Outage ScenarioOptions::outage() const {
@@ -302,9 +327,9 @@ ScenarioOptions::Outage ScenarioOptions::outage() const {
   const bool given =
       outage_for ? *outage_for > Duration::zero()
                  : timeline.outage != Disturbance() || outage_at != ScenarioOptions().outage_at;
-  if (given || job || std::none_of(timeline.at.begin(), timeline.at.end(), may_be_outage)) {
-    return outage;
-  }
+  if (given || job) return outage;
+  if (const auto step = load_step()) return *step;
+  if (std::none_of(timeline.at.begin(), timeline.at.end(), may_be_outage)) return outage;
   const HostSettings its_hosts = disturbed_hosts();  // of a graph that takes its time
   const bool of_some = !outage_for && its_hosts.hit() < its_hosts.replicas;
   if (of_some || !its_hosts.many()) return outage;
@@ -333,11 +358,7 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
       [&scenario](std::string_view text) {
         scenario.outage_for = parse_duration(text, Duration::zero());
       },
-      [&scenario] {
-        const auto outage = scenario.outage();
-        const bool restarts = outage.what.kind == Disturbance::Kind::kRestart;
-        return format_duration(restarts ? Duration::zero() : outage.length);
-      });
+      [&scenario] { return format_duration(scenario.own_outage_length()); });
   outage_for.with_range("1s", "5m");
   outage_for.kind = Option::Kind::kDuration;
   outage_for.basic = "Run";

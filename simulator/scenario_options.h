@@ -37,15 +37,19 @@ struct ScenarioOptions {
   double capacity_within = 0;  // how well the service is known, a share; see AnswerTrials
   std::size_t trace = 0;
 
-  // What the run is about. A job and periodic arrivals have no outage by default (its length is zero), and where hosts
+  // What the run is about. A job and periodic arrivals have no outage by default (its length is zero). Where hosts
   // restart (--at) that is it, unless another one is given: from the first restart until the last host is as before.
+  // So is more load than usual: until it is over, or for a moment if it lasts to the end.
   // That connections are lost takes no time: what happens afterwards belongs to the recovery.
   struct Outage {
     Disturbance what{};
     Duration at{0}, length{0};
   };
   Outage outage() const;
+  std::optional<Outage> load_step() const;  // by --at, to more than usual
   Duration outage_length() const { return outage().length; }
+  // Without one that is made by actions.
+  Duration own_outage_length() const;
   // Those of the service that has the outage.
   HostSettings disturbed_hosts() const;
 };

@@ -255,10 +255,11 @@ class ServerNode final : public Target {
         [this](const Attempt& attempt) { return !caller_.waits_for(attempt); });
   }
 
-  // The requests that wait for a worker. Empty if the service has none.
+  // The requests that wait for a worker, with those that were not accepted. Empty if the service has none.
   std::optional<std::size_t> waiting() const {
     const auto workers = service_.worker_state();
-    return workers ? std::optional(workers->waiting) : std::nullopt;
+    if (!workers) return std::nullopt;
+    return workers->waiting + (when_free_ ? accept_queue_.waiting().size() : 0);
   }
 
  private:

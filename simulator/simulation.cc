@@ -204,7 +204,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
       .cut = cut};
   add_clients(now, result.summary);
   if (trace_) recorder_.report_requests(trace_->take_rest());
-  recorder_.summarize(result.summary);
+  if (!observers_.run.empty()) recorder_.summarize(result.summary);
   return result;
 }
 

@@ -235,8 +235,7 @@ void try_outages(Asked& asked) {
       asked.add("if-slow", {{"outage", "slow:10"}});
     }
   }
-  const bool restarts = asked.options.outage().what.kind == Disturbance::Kind::kRestart;
-  if (asked.has_outage && asked.is_one && !restarts) {
+  if (asked.has_outage && asked.is_one && !is_action(asked.options.outage().what)) {
     if (const auto saves = look_ahead(asked.options).budget_saves) {
       asked.add({"if-saved", {{"calm", saves->calm}}}, {{"outage-at", format_duration(saves->of)}});
     }
@@ -264,6 +263,7 @@ void try_peak(Asked& asked) {
   if (over > asked.options.outage_at / 2) return;
   const double factor = std::ceil((room / to_seconds(kTo - kFrom) + capacity) / workload.rate);
   Trial& trial = asked.add_as_it_is({"if-peak", {}});
+  trial.options.outage_for = asked.options.outage_length();  // a peak would take its place
   trial.with = {{"at", "1s load " + print_number(factor)}, {"at", "1.5s load 1"}};
   std::vector<TimedAction>& actions = trial.options.timeline.at;
   actions.push_back({.t = kFrom, .action = {.kind = Action::Kind::kLoad, .factor = factor}});

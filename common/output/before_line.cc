@@ -114,8 +114,9 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
   }
   if (outlook.outage) {
     const auto& some = outlook.input.outage_of_some;
-    const bool few = some && some->kind != Disturbance::Kind::kRestart;
-    all.push_back({few ? "before-outage-hosts" : "before-outage",
+    all.push_back({some && !is_action(*some)         ? "before-outage-hosts"
+                   : outlook.input.load_at_end() > 1 ? "before-outage-lasts"
+                                                     : "before-outage",
                    {{"what", words_of(statement_of(some ? *some : *outlook.input.outage))},
                     {"hit", static_cast<double>(hosts.hit())},
                     {"hosts", static_cast<double>(hosts.replicas)},

@@ -156,9 +156,7 @@ Json real_commands(const std::vector<std::pair<std::string, std::string>>& meant
       without.push_back(name);
     }
   }
-  const auto outage = scenario.outage();
-  const bool has_outage =
-      outage.length > Duration::zero() && outage.what.kind != Disturbance::Kind::kRestart;
+  const bool has_outage = scenario.own_outage_length() > Duration::zero();
   const bool ordered = !scenario.timeline.at.empty() || !scenario.timeline.capacity.empty() ||
                        (has_outage && is_of_service(scenario.timeline.outage));
   if (ordered) {
@@ -169,13 +167,13 @@ Json real_commands(const std::vector<std::pair<std::string, std::string>>& meant
   const bool job = scenario.workload.arrivals == Arrivals::kJob;
   if (has_outage) {
     client += " --outage-at=" + format_duration(scenario.outage_at) +
-              " --outage-for=" + format_duration(scenario.outage_length());
+              " --outage-for=" + format_duration(scenario.own_outage_length());
     if (scenario.timeline.outage.kind == Disturbance::Kind::kFreeze) client += " --server-pid=$!";
   }
   if (!job) {
-    client += " --duration=" +
-              format_duration(saturating_add(
-                  scenario.outage_at, saturating_add(scenario.outage_length(), scenario.observe)));
+    client += " --duration=" + format_duration(saturating_add(
+                                   scenario.outage_at,
+                                   saturating_add(scenario.own_outage_length(), scenario.observe)));
   }
   return {{"lines",
            {"cmake --preset release && cmake --build --preset release",

@@ -30,7 +30,8 @@ constexpr auto kKinds = [] {
       KindOfDisturbance{Kind::kLoad, By::kClients, "load", "F", kLeastFactor, kMostFactor, 1},
       KindOfDisturbance{Kind::kReconnect, By::kClients, "reconnect"},
       KindOfDisturbance{Kind::kCommand, By::kCommands, "command"},
-      KindOfDisturbance{Kind::kRestart, By::kService, "restart"},
+      KindOfDisturbance{Kind::kRestart, By::kActions, "restart"},
+      KindOfDisturbance{Kind::kLoadStep, By::kActions, "load", "F"},
   };
 }();
 
@@ -46,7 +47,7 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
   std::vector<std::string_view> known;
   for (const KindOfDisturbance& each : kKinds) {
     if (each.kind == Disturbance::Kind::kCommand && engine == Engine::kSimulated) continue;
-    if (each.kind == Disturbance::Kind::kRestart) continue;  // an action
+    if (each.by == Disturbance::By::kActions) continue;
     known.push_back(each.name);
     if (each.name != name) continue;
     if (each.value.empty() != (colon == text.npos)) {

@@ -26,7 +26,9 @@ struct Disturbance {
     kLoad,       // the clients offer `value` times the load
     kReconnect,  // all clients lose their connection at its beginning (see connections.h)
     kCommand,    // made by the user's commands
-    kRestart,    // hosts restart (see timeline.h); takes the place of an outage that is not given
+    // Actions (see timeline.h) that take the place of an outage that is not given:
+    kRestart,   // hosts restart
+    kLoadStep,  // the load is `value` times the usual one
   };
 
   // What makes it.
@@ -35,6 +37,7 @@ struct Disturbance {
     kService,  // itself, when it is ordered to
     kClients,
     kCommands,
+    kActions,
   };
 
   Kind kind = Kind::kFreeze;
@@ -63,6 +66,14 @@ Disturbance::By made_by(const Disturbance& disturbance);
 inline bool is_of_service(const Disturbance& disturbance) {
   return made_by(disturbance) == Disturbance::By::kService;
 }
+
+// Is it there for an action, which does all that is done?
+inline bool is_action(const Disturbance& disturbance) {
+  return made_by(disturbance) == Disturbance::By::kActions;
+}
+
+// How long an outage is if more load takes its place, and lasts to the end: it is that the load rises.
+inline constexpr Duration kRise{1};
 
 // The factor on the load that the clients offer.
 inline double load_factor(const Disturbance& disturbance) {

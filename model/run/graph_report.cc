@@ -121,21 +121,33 @@ GraphResult GraphWatch::result() const {
     const double all = result.nodes[shape_.edges[i].to].amplification;
     if (all > 0) result.edges[i].share = result.edges[i].amplification / all;
   }
+  const auto rank = [&](std::size_t node) { return std::pair(is_idle(node), *states_[node].died); };
   for (std::size_t i = 0; i < result.nodes.size(); ++i) {
-    const auto& died = result.nodes[i].died;
-    if (died && (!result.first || *died <= *result.nodes[*result.first].died)) result.first = i;
+    if (!states_[i].died) continue;
+    if (!result.first || rank(i) <= rank(*result.first)) result.first = i;
   }
-  if (result.first) result.why = why(*result.first, result);
+  if (result.first) result.why = why(*result.first);
   return result;
 }
 
-Statements GraphWatch::why(std::size_t node, const GraphResult& result) const {
-  // The last window of its death.
+const GraphInterval* GraphWatch::death_of(std::size_t node) const {
   const auto then = std::find_if(windows_.begin(), windows_.end(), [&](const GraphInterval& each) {
-    return each.t ==
-           *result.nodes[node].died + static_cast<std::int64_t>(kWindowsToDie) * each.window;
+    return each.t == *states_[node].died + static_cast<std::int64_t>(kWindowsToDie) * each.window;
   });
-  if (then == windows_.end()) return {};
+  return then == windows_.end() ? nullptr : &*then;
+}
+
+bool GraphWatch::is_idle(std::size_t node) const {
+  const GraphInterval* const then = death_of(node);
+  if (then == nullptr) return false;
+  const NodeInterval& state = then->nodes[node];
+  const double taken = state.busy + (shape_.nodes[node].holds ? state.calling : 0);
+  return state.queue == 0 && 2 * taken < static_cast<double>(state.workers);
+}
+
+Statements GraphWatch::why(std::size_t node) const {
+  const GraphInterval* const then = death_of(node);
+  if (then == nullptr) return {};
   const NodeInterval& state = then->nodes[node];
   const std::size_t dead = states_[node].dead_in_queue;
   Statements all{

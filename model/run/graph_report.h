@@ -123,7 +123,7 @@ struct GraphResult {
 // Watches the services. A service is dead from the first of three windows after the outage in each of which fewer than
 // half as many of its answers as before the outage came in time. It is back with the first window in
 // which more do. Of services that die in the same window, the one that the others call is the first: they
-// may only die of its answers.
+// may only die of its answers. One that has little to do is the first only if all that die have.
 class GraphWatch {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(5);
@@ -154,7 +154,11 @@ class GraphWatch {
   std::array<std::optional<double>, 3> ok_of(std::size_t edge) const;
   // Of answers in time, before the outage. Empty without such windows.
   std::optional<double> calm_rate(std::size_t node) const;
-  Statements why(std::size_t node, const GraphResult& result) const;
+  Statements why(std::size_t node) const;
+  // The last window of its death. Empty without one.
+  const GraphInterval* death_of(std::size_t node) const;
+  // Had it little to do then? It has died of what others did.
+  bool is_idle(std::size_t node) const;
 
   const GraphShape shape_;
   std::optional<Duration> begins_{}, ends_{};

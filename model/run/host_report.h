@@ -79,6 +79,16 @@ struct HostsResult {
     return {numbers, attempts > 0 ? ok / attempts : 0};
   }
 
+  // How many hosts are out at the end: they start, are frozen, fail their probe or are ejected, by some pickers in part.
+  double out() const {
+    double sum = 0;
+    for (const HostInterval& each : hosts) {
+      const bool gone = each.state == HostState::kEnding || each.state == HostState::kOff;
+      sum += gone ? 0 : each.state == HostState::kUp ? each.out : 1;
+    }
+    return sum;
+  }
+
   // Of the attempts of the outage: the share that the hosts got which it hit. Nothing without attempts.
   std::optional<double> share_of_hit() const {
     double all = 0, to_hit = 0;

@@ -104,7 +104,7 @@ bool turns_away(const ServiceOptions& service) {
 // Does the outage make more requests arrive than can be served, so that they queue in the service?
 bool piles_up(const Disturbance& outage) {
   return outage.kind == Disturbance::Kind::kSlow || outage.kind == Disturbance::Kind::kCapacity ||
-         outage.kind == Disturbance::Kind::kLoad;
+         outage.kind == Disturbance::Kind::kLoad || outage.kind == Disturbance::Kind::kLoadStep;
 }
 
 // How an attempt fails that meets an error, in the outage or because there is too much.

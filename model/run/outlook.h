@@ -33,8 +33,14 @@ struct OutlookInput {
   void note_outage_of_some() {
     const auto all = static_cast<double>(hosts.replicas);
     const auto well = all - static_cast<double>(hosts.hit());
-    if (!outage || well <= 0) return;
+    if (!outage || well <= 0 || outage->kind == Disturbance::Kind::kLoadStep) return;
     outage_of_some = std::exchange(outage, Disturbance{Disturbance::Kind::kCapacity, well / all});
+  }
+  // The factor on the load that lasts to the end.
+  double load_at_end() const {
+    const bool lasts =
+        outage && outage->kind == Disturbance::Kind::kLoadStep && outage_for == kRise;
+    return lasts ? outage->value : 1;
   }
   Duration outage_for{0};
   Duration calm{0};        // how long the run is before the outage

@@ -50,9 +50,10 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
 
 Statement statement_of(const Disturbance& disturbance) {
   // In the order of the kinds.
-  constexpr std::string_view kIds[] = {
-      "outage-freeze",   "outage-drop", "outage-slow",      "outage-errors",  "outage-capacity",
-      "outage-throttle", "outage-load", "outage-reconnect", "outage-command", "outage-restart"};
+  constexpr std::string_view kIds[] = {"outage-freeze",  "outage-drop",      "outage-slow",
+                                       "outage-errors",  "outage-capacity",  "outage-throttle",
+                                       "outage-load",    "outage-reconnect", "outage-command",
+                                       "outage-restart", "outage-load"};
   return {kIds[static_cast<std::size_t>(disturbance.kind)],
           {{"value", disturbance.value}, {"share", ShareOf{disturbance.value}}}};
 }
@@ -88,6 +89,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   const bool freeze = outage && outlook.has_outage(Kind::kFreeze);
   const auto& some = outlook.input.outage_of_some;
   const bool restart = outage && (some ? some->kind : outlook.input.outage->kind) == Kind::kRestart;
+  const bool action = restart || outlook.has_outage(Kind::kLoadStep);
   const bool limited = outlook.service && outlook.input.service->rate_limit.rate > 0;
   const bool budgeted = budget.name != "none";
   // Connections that all share outlast a freeze.
@@ -105,7 +107,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
       {closed, "arrivals,clients,lambda"},
       {workload.arrivals == Arrivals::kJob, "workers-start"},
       {true, "timeout"},
-      {outage && !restart, "outage,outage-for"},
+      {outage && !action, "outage,outage-for"},
       {restart, "queue-length,host-start,host-warm-up"},
       {outage, "observe"},
       {outage && outlook.has_outage(Kind::kErrors) && (outlook.service || graph), "error-after"},

@@ -116,6 +116,11 @@ void warn_of_load(Outlook& outlook, const Storm& storm) {
              !(held && service.rate_limited)) {
     outlook.warnings.push_back(
         {"no-capacity-left", {{"load", outlook.wanted}, {"capacity", service.capacity}}});
+  } else if (const double load = outlook.input.load_at_end() * outlook.wanted;
+             load > outlook.wanted && load >= service.capacity &&
+             !outlook.input.hosts.life.scaling.on()) {
+    outlook.warnings.push_back(
+        {"no-capacity-then", {{"load", load}, {"capacity", service.capacity}}});
   }
   for (Statement& each : warnings_of_limited_calls(outlook)) {
     outlook.warnings.push_back(std::move(each));

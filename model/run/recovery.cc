@@ -638,7 +638,8 @@ class RecoveryTracker::Judge {
       Statement again{"low-again", {{"after", *start(relapse)}}};
       add_ok(again, joined(last), base_.rate());
       result_.causes.push_back(std::move(again));
-    } else if (!base_.is_missed(outage_.counts.ok, outage_.expected, 0.9, 0) &&
+    } else if (outage_.counts.attempts > 0 &&
+               !base_.is_missed(outage_.counts.ok, outage_.expected, 0.9, 0) &&
                number(outage_.counts.gave_up()) <= 0.01 * number(outage_.counts.requests)) {
       const double missing =
           base_.rate() * to_seconds(outage_.expected) - static_cast<double>(outage_.counts.ok);

@@ -23,7 +23,8 @@ void RunLatencies::begin_phase(TimePoint now) {
 void RunLatencies::end(Duration timeout, Counts& counts) {
   const bool had_outage = starts_.size() > 2;
   const auto p99 = had_outage ? began_in(RunPhase::kBefore).times.ended.quantile(0.99) : timeout;
-  const Duration least = std::min(timeout, p99.value_or(timeout));
+  constexpr double kLater = 3;  // times the p99, which one of 100 exceeds that is well
+  const Duration least = std::min(timeout, p99 ? scale(*p99, kLater) : timeout);
   std::uint64_t old = 0;
   for (Requests& each : requests_) {
     std::erase_if(each.unfinished, [least](Duration age) { return age < least; });

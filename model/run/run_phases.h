@@ -73,8 +73,8 @@ class RunLatencies {
     of(begun).unfinished.push_back(now - begun);
   }
 
-  // The run has ended. What is under way and younger than one attempt's timeout and than the p99 of before the outage,
-  // if there was one, neither succeeded nor failed. Older requests failed. Sets `young` of the clients' counts.
+  // The run has ended. What is under way and younger than one attempt's timeout and than three times the p99 of before
+  // the outage, if there was one, neither succeeded nor failed. Older requests failed. Sets `young` of the clients' counts.
   void end(Duration timeout, Counts& counts);
 
   // Adds those of other clients of the same run.

@@ -1,6 +1,7 @@
 #include "model/run/run_recorder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/run/disturbance.h"
 
@@ -128,7 +129,12 @@ std::optional<RunPhases> RunRecorder::phases(const RunLatencies& latencies) cons
   return outage_.empty() ? std::nullopt : std::optional(phase_totals_.phases(latencies));
 }
 
-void RunRecorder::summarize(const Summary& summary) {
+void RunRecorder::summarize(Summary summary) {
+  if (summary.hosts && is_down(summary.recovery.verdict)) {
+    const double out = std::round(summary.hosts->out());
+    const auto all = static_cast<double>(summary.hosts->most);
+    if (out > 0) summary.recovery.causes.push_back({"hosts-out", {{"out", out}, {"hosts", all}}});
+  }
   for (const Listener& listener : listeners_) listener.observer->on_summary(summary);
 }
 

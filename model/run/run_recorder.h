@@ -70,8 +70,8 @@ class RunRecorder {
   // What happened before, during and after the outage. Nothing without one. Call it after `end`.
   std::optional<RunPhases> phases(const RunLatencies& latencies) const;
 
-  // Reports the summary. Call it once the summary is complete.
-  void summarize(const Summary& summary);
+  // Reports the summary, with what the state of the hosts says of a service that is down. Call it once the summary is complete.
+  void summarize(Summary summary);
 
  private:
   void report_action(TimePoint now, const std::string& what);

@@ -38,7 +38,7 @@ std::string why_unused(const std::string& settings, const std::string& name) {
 // A run of 30 s, 20 s of outage and 60 s.
 TEST(Timeline, RefusesWhatIsAfterTheEnd) {
   for (const auto& [name, late, in_time] :
-       {std::tuple("at", "110s load 3", "109s load 3"),
+       {std::tuple("at", "110s load 0.3", "109s load 0.3"),
         std::tuple("fault", "2m-3m slow:3", "100s-3m slow:3"),
         std::tuple("capacity", "0s 1; 2m 0.5", "0s 1; 90s..150s 0.5")}) {
     EXPECT_THAT(why_unused(line(name, late), name), HasSubstr("1m50s (--observe)"));
@@ -172,6 +172,34 @@ TEST(Verdict, IsAboutTheOutage) {
       EXPECT_EQ(test::facts(found.causes.back()), cause);
     }
   }
+}
+
+// The service does 100/s, and is asked for 50/s, and then for half as many more, or for three times as many.
+TEST(Verdict, IsAboutMoreLoadWhereThereIsNoOtherOutage) {
+  const auto recovery = [](const std::string& at) {
+    return run(with(
+                   "service = workers\nworkers = 10\nservice-time = 100ms\narrivals = open\nrate = 50\n"
+                   "strategy = none\nobserve = 2m\nat = " +
+                   at + "\n"))
+        .result.summary.recovery;
+  };
+  EXPECT_EQ(recovery("40s load 1.5").verdict, Verdict::kRecovered);
+  EXPECT_EQ(recovery("40s load 3").verdict, Verdict::kCollapsed);
+  // 20 s leave a queue of 1,000, of which each second takes 50.
+  const Recovery peak = recovery("40s load 3; 60s load 1");
+  EXPECT_EQ(peak.verdict, Verdict::kRecovered);
+  EXPECT_NEAR(to_seconds(peak.time_to_recovery.value()), 20, 5);
+}
+
+// 3,000 wait after the outage, in the kernel, and 50 fewer each second.
+TEST(Verdict, SeesTheQueueOfAServiceThatAcceptsWhenItIsFree) {
+  const Recovery found =
+      run(with("service = workers\nworkers = 10\nservice-time = 100ms\narrivals = open\nrate = 50\n"
+               "strategy = none\ntimeout = 10s\nbacklog = 4096\naccepts = when-free\n"
+               "outage-for = 60s\nobserve = 30s\n"))
+          .result.summary.recovery;
+  EXPECT_EQ(found.verdict, Verdict::kRecovering);
+  EXPECT_EQ(found.causes.front().id, "queue-drains");
 }
 
 // The service does 100/s, and is asked for 50/s. When it wakes at 1:30, 3000 wait: t s later, 3000 - 50 t, for a hundredth

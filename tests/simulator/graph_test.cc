@@ -222,6 +222,22 @@ TEST(GraphWatch, BlamesTheServiceThatTheOthersCall) {
   EXPECT_EQ(watch.result().nodes[1].back, 30s);
 }
 
+// Its caller has died, and so it has nothing to do.
+TEST(GraphWatch, DoesNotBlameAServiceThatHasNothingToDo) {
+  GraphWatch watch(chain_of({"api", "db"}));
+  for (int t = 5; t <= 15; t += 5) take(watch, window(t, {100, 100}));
+  watch.outage_begins(15s);
+  watch.outage_ends(15s);
+  for (int t = 20; t <= 30; t += 5) {
+    GraphInterval at = window(t, {0, 10});
+    at.nodes[1].workers = 8;
+    at.nodes[1].busy = 1;
+    at.nodes[1].queue = 0;
+    take(watch, at);
+  }
+  EXPECT_EQ(watch.result().first, 0);
+}
+
 // A service that does 10/s is asked for 100/s once it has woken, and dies. It answers the oldest first, whose clients
 // have gone: only those of the last second, their timeout, still wait. All of these are in the queue.
 TEST(Chain, CountsTheDeadRequestsInAQueue) {

@@ -241,7 +241,7 @@ TEST(Hosts, AreKilledByProbesThatWaitInTheQueue) {
 }
 
 // Restarts of hosts are what the run is about, if no outage is given. All at once may be a remedy.
-TEST(Hosts, RestartsAreTheOutageIfNoneIsGiven) {
+TEST(Hosts, ActionsAreTheOutageIfNoneIsGiven) {
   using Kind = Disturbance::Kind;
   struct Case {
     const char* settings;
@@ -256,7 +256,13 @@ TEST(Hosts, RestartsAreTheOutageIfNoneIsGiven) {
         Case{"at = 40s restart\n", Kind::kFreeze, 30s, 20s},
         Case{"at = 40s restart host 2\noutage-for = 5s\n", Kind::kFreeze, 30s, 5s},
         Case{"at = 40s restart host 2\noutage-replicas = 1\n", Kind::kFreeze, 30s, 20s},
-        Case{"at = 40s restart host 2\noutage = slow:2\n", Kind::kSlow, 30s, 20s}}) {
+        Case{"at = 40s restart host 2\noutage = slow:2\n", Kind::kSlow, 30s, 20s},
+        // So is more load, which is over or lasts to the end.
+        Case{"at = 40s load 2; 50s load 3; 100s load 1\n", Kind::kLoadStep, 40s, 60s},
+        Case{"at = 40s load 3\noutage-for = 0s\n", Kind::kLoadStep, 40s, kRise},
+        Case{"at = 40s load 0.5\n", Kind::kFreeze, 30s, 20s},
+        Case{"at = 40s load 3\noutage-for = 5s\n", Kind::kFreeze, 30s, 5s},
+        Case{"at = 40s load 3\noutage-replicas = 1\n", Kind::kFreeze, 30s, 20s}}) {
     const auto outage = options_from(kHosts + each.settings).outage();
     EXPECT_EQ(outage.what.kind, each.kind) << each.settings;
     EXPECT_EQ(outage.at, each.at) << each.settings;

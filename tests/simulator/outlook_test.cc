@@ -53,8 +53,9 @@ TEST(SimulatedOutlook, KnowsWhatIsSoInTheOutage) {
     return look_ahead(options_from("arrivals = open\nmax-attempts = 3\n" + more));
   };
   const std::string hosts = "service = workers\nworkers = 4\nreplicas = 3\nrate = 90\n";  // 120/s
-  EXPECT_EQ(look("at = 10s load 2; 30s load 3\n").wanted, 200);
-  EXPECT_EQ(look("arrivals = closed\nlambda = 1s\nat = 10s load 2\n").wanted, 1000 / 0.6);
+  EXPECT_EQ(look("at = 10s load 2; 30s load 3\noutage-for = 20s\n").wanted, 200);
+  EXPECT_EQ(look("arrivals = closed\nlambda = 1s\nat = 10s load 2\noutage-for = 20s\n").wanted,
+            1000 / 0.6);
   EXPECT_FALSE(says(look(hosts + "at = 40s rolling-restart\n").warnings, "hosts-left"));
   const std::string start = "host-start = 9s\nat = 40s rolling-restart\n";
   EXPECT_TRUE(says(look(hosts + start).warnings, "hosts-left"));

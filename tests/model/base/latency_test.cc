@@ -165,7 +165,7 @@ TEST(RunLatencies, LeaveOutWhatIsUnderWayAndYoung) {
       latencies.begin_phase(at(30s));
       latencies.begin_phase(at(40s));
     }
-    for (const Duration age : {50ms, 60ms, 150ms, 1500ms, 3000ms}) {
+    for (const Duration age : {50ms, 60ms, 350ms, 1500ms, 3000ms}) {
       latencies.add_unfinished(at(100s) - age, at(100s));
     }
     Counts counts{.ok = 100, .requests = 105, .failing = 4};
