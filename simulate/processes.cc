@@ -39,12 +39,26 @@ std::string print_call(const PlannedCall& call, const std::string& name) {
   return text;
 }
 
+// How one of these hosts is picked. `alone`: see `options_of_picks`.
+void add_picks(std::vector<std::string>& words, const HostSettings& hosts, bool alone,
+               const std::string& dashes = "--") {
+  if (!hosts.many()) return;
+  add_different(
+      words, hosts, HostSettings(),
+      [alone](OptionList& list, HostSettings& each) {
+        list.add_all(options_of_picks(each, alone));
+      },
+      dashes);
+}
+
 // Empty if nothing is to be said of them.
-std::string print_calls_to(const std::string& name, const GraphEdge& edge) {
+std::string print_calls_to(const GraphNode& called, const GraphEdge& edge) {
+  const std::string& name = called.name;
   GraphEdge usual;
   usual.caller.arrivals = Arrivals::kOpen;
   std::vector<std::string> words;
   add_different(words, edge, usual, declare_edge_options, "");
+  add_picks(words, called.hosts, true, "");
   std::string text;
   for (const std::string& each : words) {
     if (each.find_first_of(" ;") != each.npos) {
@@ -79,7 +93,7 @@ std::vector<std::string> server_arguments(const Topology& topology, std::size_t 
   words.push_back("--calls=" + calls);
   for (const GraphEdge& each : topology.edges) {
     if (each.from != number) continue;
-    const std::string different_calls = print_calls_to(topology.nodes[each.to].name, each);
+    const std::string different_calls = print_calls_to(topology.nodes[each.to], each);
     if (!different_calls.empty()) words.push_back("--call-to=" + different_calls);
   }
   return words;
@@ -97,7 +111,7 @@ TimelineOptions timeline_of(const SimulatorOptions& options, std::size_t number,
     each.node.clear();
   }
   if (number == 0) return timeline;
-  const bool has_outage = options.outage_length() > Duration::zero();
+  const bool has_outage = options.own_outage_length() > Duration::zero();
   if (has_outage && made_by(timeline.outage) != Disturbance::By::kClients) {
     timeline.outage = {.kind = Disturbance::Kind::kCommand};
   }
@@ -118,6 +132,10 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
   add_different(
       words, edge, GraphEdge{.caller = edge.caller},
       [](OptionList& list, GraphEdge& each) { declare_deadline(list, each.deadline, ""); });
+  const GraphNode& front = topology.nodes.front();
+  HostSettings hosts = front.hosts;
+  if (front.name == outage_of) hosts.outage_replicas = options.hosts.outage_replicas;
+  add_picks(words, hosts, false);
   const TimelineOptions timeline = timeline_of(options, number, outage_of);
   add_different(words, timeline, TimelineOptions(), kOfReal);
   if (timeline.outage.kind == Disturbance::Kind::kCommand) {
@@ -128,15 +146,35 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
   return words;
 }
 
+// Of the service with the outage, `hit` hosts have it. `is_front`: the clients call that one.
+void check_hosts(const SimulatorOptions& options, const Topology& topology, std::size_t hit,
+                 bool is_front) {
+  for (const GraphNode& each : topology.nodes) {
+    const HostLifeSettings& life = each.hosts.life;
+    const bool probe =
+        life.probe.on() && (life.probe.own_port || life.probe_does == ProbeDoes::kRestart);
+    if (!probe && !life.scaling.on() && life.start == Duration() && life.warm_up == Duration()) {
+      continue;
+    }
+    throw std::invalid_argument(
+        each.name +
+        ": the hosts of real programs are there from the start, and nobody restarts them: not with "
+        "--replicas=FROM..TO, --host-start, --host-warm-up, --probe-does=restart or a probe's own port");
+  }
+  const bool ordered = is_of_service(options.timeline.outage) || !options.timeline.at.empty() ||
+                       !options.timeline.capacity.empty();
+  if (ordered && !is_front && (hit > 1 || topology.nodes.front().hosts.many())) {
+    throw std::invalid_argument(
+        "--outage-of: of several hosts the real client gives orders to those that it calls: not with --at, --capacity "
+        "or --outage=" +
+        print_disturbance(options.timeline.outage));
+  }
+}
+
 }  // namespace
 
 Json processes_json(const SimulatorOptions& options) {
   const Topology topology = topology_of(options);
-  if (std::ranges::any_of(topology.nodes,
-                          [](const GraphNode& each) { return each.hosts.many(); })) {
-    throw std::invalid_argument(
-        "--replicas: with --chain or --topology the real programs have one host for each service");
-  }
   if (options.scale != 1) {
     throw std::invalid_argument("--scale: real programs have as many clients as there are");
   }
@@ -147,23 +185,28 @@ Json processes_json(const SimulatorOptions& options) {
     throw std::invalid_argument(
         "--expect: a claim is about all clients together, and each kind of real ones is a process");
   }
-  const std::string outage_of =
-      topology.nodes[find_node(topology, options.graph.outage_of, "--outage-of")].name;
+  const std::size_t disturbed = find_node(topology, options.graph.outage_of, "--outage-of");
+  const std::string outage_of = topology.nodes[disturbed].name;
+  const std::size_t hit = options.disturbed_hosts().hit();
+  check_hosts(options, topology, hit, disturbed == 0);
   Json json;
   json["front"] = topology.nodes.front().name;
   json["outage_of"] = outage_of;
   json["outage"] = print_disturbance(options.timeline.outage);
+  json["outage_hosts"] = hit;
   json["outage_at"] = format_duration(options.outage_at);
-  json["outage_for"] = format_duration(options.outage_length());
-  json["duration"] = format_duration(options.outage_at + options.outage_length() + options.observe);
+  json["outage_for"] = format_duration(options.own_outage_length());
+  json["duration"] =
+      format_duration(options.outage_at + options.own_outage_length() + options.observe);
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
     json["clients"].push_back({{"name", topology.edges[i].clients},
                                {"arguments", client_arguments(options, topology, i, outage_of)}});
   }
   // A service comes after all that call it.
   for (std::size_t i = topology.nodes.size(); i-- > 0;) {
-    json["services"].push_back(
-        {{"name", topology.nodes[i].name}, {"arguments", server_arguments(topology, i)}});
+    json["services"].push_back({{"name", topology.nodes[i].name},
+                                {"hosts", topology.nodes[i].hosts.replicas},
+                                {"arguments", server_arguments(topology, i)}});
   }
   return json;
 }

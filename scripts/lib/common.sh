@@ -294,12 +294,13 @@ start_run() {
     --duration "${duration}s" "${client_options[@]}"
 }
 
-# start_topology NAME [OPTION OF simulate...]: a server for each service of --chain or --topology, those first that call
-# nobody, and the clients of the first one, with the outage of the service that --outage-of names. Sets $services, the one
-# first that the clients call, and $kinds, the names of the clients' files: NAME, or NAME.KIND for each kind of clients.
+# start_topology NAME [OPTION OF simulate...]: a server for each host of each service of --chain or --topology, those first
+# that call nobody, and the clients of the first one, with the outage of the service that --outage-of names. Sets $services,
+# the one first that the clients call, $hosts, how many each has, and $kinds, the names of the clients' files: NAME, or NAME.KIND for each kind of clients.
 start_topology() {
-  local name=$1 plan service kind control=() outage_options=() arguments=() at_outage=() i j
+  local name=$1 plan service kind files admin front control=() outage_options=() arguments=() at_outage=() urls_of=() i j
   local -A urls=() admins=() pids=()
+  declare -gA hosts=()
   shift
   open_results "$name"
   plan=$results/$name.processes.json
@@ -319,38 +320,66 @@ start_topology() {
     for j in "${!urls[@]}"; do arguments=("${arguments[@]//"@$j@"/${urls[$j]}}"); done
     at_outage=()
     if [[ $service == "$(ask_plan .outage_of)" ]]; then at_outage=("${control[@]}"); fi
-    start_server "$results/$name.$service" --report-interval 100ms --admin-port any "${at_outage[@]}" "${arguments[@]}"
-    urls[$service]=$server_url
-    pids[$service]=$server_pid
-    admins[$service]=$(sed -n 's|^metrics on \(.*\)/metrics$|\1|p' "$results/$name.$service.server.log")
+    hosts[$service]=$(ask_plan ".services[$i].hosts")
+    for ((j = 1; j <= hosts[$service]; ++j)); do
+      files=$(host_files "$name" "$service" "$j")
+      start_server "$files" --report-interval 100ms --admin-port any "${at_outage[@]}" "${arguments[@]}"
+      urls[$service]+=${urls[$service]:+|}$server_url
+      pids[$service]+=${pids[$service]:+ }$server_pid
+      admins[$service]+="$(sed -n 's|^metrics on \(.*\)/metrics$|\1|p' "$files.server.log") "
+    done
     services=("$service" "${services[@]}")
   done
+  front=${services[0]}
   service=$(ask_plan .outage_of)
-  if ((${#control[@]} > 0)); then control+=(--server-admin "${admins[$service]}"); fi
-  if [[ $(seconds_of "$outage") != 0 ]]; then
-    outage_options=(--outage-at "$calm" --outage-for "$outage" --server-status "${admins[${services[0]}]}/status")
-    if [[ $(ask_plan .outage) == freeze ]]; then outage_options+=(--server-pid "${pids[$service]}"); fi
+  mapfile -t urls_of < <(tr '|' '\n' <<<"${urls[$front]}")
+  server_url=${urls_of[-1]} # the last one of `start_client`, after the others
+  if ((${#control[@]} > 0)); then
+    arguments=("${control[@]}")
+    control=()
+    for admin in ${admins[$service]}; do control+=("${arguments[@]}" --server-admin "$admin"); done
   fi
+  if [[ $(seconds_of "$outage") != 0 ]]; then
+    outage_options=(--outage-at "$calm" --outage-for "$outage")
+    for admin in ${admins[$front]}; do outage_options+=(--server-status "$admin/status"); done
+    # shellcheck disable=SC2206 # one word for each
+    arguments=(${pids[$service]})
+    arguments=("${arguments[@]:0:$(ask_plan .outage_hosts)}")
+    if [[ $(ask_plan .outage) != freeze ]]; then
+      :
+    elif [[ $service == "$front" ]] || ((${#arguments[@]} == 1 && hosts[$front] == 1)); then
+      outage_options+=("${arguments[@]/#/--server-pid=}")
+    else # of several hosts, the client freezes those that it calls
+      outage_options+=(--outage=command --outage-begin="kill -STOP ${arguments[*]}" --outage-end="kill -CONT ${arguments[*]}")
+    fi
+  fi
+  urls_of=("${urls_of[@]/#/--url=}")
   kinds=()
   for ((i = 0; i < $(ask_plan '.clients | length'); ++i)); do
     kind=$(ask_plan ".clients[$i].name")
     kinds+=("$name${kind:+.$kind}")
     mapfile -t arguments < <(ask_plan ".clients[$i].arguments[]")
     start_client "$results/${kinds[i]}" "${outage_options[@]}" "${control[@]}" --duration "$(ask_plan .duration)" \
-      "${arguments[@]}"
+      "${arguments[@]}" "${urls_of[@]::${#urls_of[@]}-1}"
     # One of them makes the outage: see simulate/processes.cc.
     if [[ $(seconds_of "$outage") != 0 ]]; then outage_options=(--outage-at "$calm" --outage-for "$outage"); fi
     control=()
   done
 }
 
+# The name of the files of a service's host, from 1.
+host_files() { printf '%s' "$results/$1.$2"; if (($3 > 1)); then printf '%s' ".host$3"; fi; }
+
 # ask_services NAME FILTER [JQ OPTION...]: applies it to $nodes, the lines of the services of a run with
 # `start_topology`, and $client, those of its clients, of all kinds
 ask_services() {
-  local name=$1 filter=$2 service clients_lines=("${kinds[@]/%/.client.jsonl}")
+  local name=$1 filter=$2 service host clients_lines=("${kinds[@]/%/.client.jsonl}")
   shift 2
   for service in "${services[@]}"; do
-    jq -n --arg node "$service" '{node: $node, lines: [inputs]}' "$results/$name.$service.server.jsonl"
+    for ((host = 1; host <= hosts[$service]; ++host)); do
+      jq -n --arg node "$service" --argjson host "$host" '{node: $node, host: $host, lines: [inputs]}' \
+        "$(host_files "$name" "$service" "$host").server.jsonl"
+    done
   done | jq -L "$lib" -rn --slurpfile client <(cd "$results" && cat "${clients_lines[@]}") "$@" \
     "include \"runs\"; [inputs] as \$nodes | $filter"
 }

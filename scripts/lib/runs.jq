@@ -141,7 +141,7 @@ def kind_line($name; $client):
 
 # A line for each service of a run: what was offered to it in the last 5 s, what became of that, and the calls of it for
 # each request of the clients, in the whole run and in the outage; then, which service had all its workers taken since the
-# outage began, and how many waited at most. $nodes: {node, lines}, the one that the clients call first.
+# outage began, and how many waited at most. $nodes: {node, host, lines}, the one that the clients call first, each host from 1.
 def nodes_table($nodes; $client):
   def left($width): . + (" " * ($width - length) // "");
   def right($width): tostring | (" " * ($width - length) // "") + .;
@@ -155,22 +155,25 @@ def nodes_table($nodes; $client):
     ("service" | left($width)) + ([["run", 9], ["outage", 9], ["offered", 12], ["refused", 10], ["served", 10], ["failed", 10],
                                    ["late", 10], ["busy", 8], ["queue", 8]]
                                   | map(.[1] as $width | .[0] | right($width)) | join("")),
-    ($nodes[] | .node as $node
-     | (.lines | only("interval") | map(select(.t > $last_t - 5 and .t <= $last_t))) as $last
-     | (if $node == $nodes[0].node then $summary.requests + $summary.retries
+    ($nodes[] | select(.host == 1).node as $node
+     | [$nodes[] | select(.node == $node).lines | only("interval") | map(select(.t > $last_t - 5 and .t <= $last_t))] as $last
+     | def in_all(f): $last | map(map(f) | mean) | add;
+       def waiting: $last | map(last.waiting) | add;
+       (if $node == $nodes[0].node then $summary.requests + $summary.retries
         else [$nodes[].lines | only("edge") | group_by(.to)[] | select(.[0].to == $node) | last.attempts_total] | add // 0
         end) as $attempts
      | def until($t): [$nodes[].lines | [only("edge")[] | select(.to == $node and .t <= $t)] | last.attempts_total] | add // 0;
-       (if $node == $nodes[0].node then $during | map(.attempts) | add else until($to) - until($from) end) as $in_outage
-     | ($during | map(.requests) | add) as $begun
+       (if $node == $nodes[0].node then $during | map(.attempts) | mean
+        elif $to > $from then (until($to) - until($from)) / ($to - $from) else null end) as $in_outage  # a second
+     | ($during | map(.requests) | mean) as $begun
      | ($node | left($width))
        + ($attempts / ([$summary.requests, 1] | max) | cell(2; "") | right(9))
        + (if ($begun // 0) > 0 then $in_outage / $begun else null end | cell(2; "") | right(9))
-       + ([$last | map(.offered), map([.rejected[]] | add), map(.served), map(.failed),
-           map([.completed - .served - .failed, 0] | max) | mean | cell(1; "")]
+       + ([in_all(.offered), in_all([.rejected[]] | add), in_all(.served), in_all(.failed),
+           in_all([.completed - .served - .failed, 0] | max) | cell(1; "")]
           | [(.[0] | right(12)), (.[1:][] | right(10))] | join(""))
-       + ($last | map(.busy) | mean | cell(1; "") | right(8)) + ($last | last.waiting | right(8))),
-    ([$nodes[] | .node as $node
+       + (in_all(.busy) | cell(1; "") | right(8)) + (waiting | right(8))),
+    ([$nodes[] | (.node + if .host > 1 then ".\(.host)" else "" end) as $node
       | [.lines | only("interval")[] | select(.t > $from and .waiting > 0 and .busy >= .workers)] | select(length > 0)
       | max_by(.waiting) | "\($node) at \(.t | fixed(0)) s (\(.busy) of \(.workers) workers, \(.waiting) waiting)"]
      | select(length > 0) | "full: " + join(", "));
@@ -179,14 +182,14 @@ def nodes_table($nodes; $client):
 # the difference in percent of the calls of that window or, if they are more, of those before the outage. $nodes: as above, of
 # the real run.
 def calls_by_window($nodes; $real; $simulated):
-  [$nodes[].lines | on_the_time_of($real)[] | select(.type == "edge")] as $counted
+  [$nodes[].lines | [on_the_time_of($real)[] | select(.type == "edge")]] as $counted
   | [$real, $simulated | only("outage") | .[].t] as $edges
   | [$simulated | only("edge") | .[] | select(.from != "clients")]
   | group_by([.from, .to])[]
   | (map(select(.t > 5.1 and .t < ($edges | min) + 0.1) | .attempts_per_s) | mean) as $calm
   | .[] as $each
-  | [$counted[] | select(.from == $each.from and .to == $each.to)] as $mine
-  | def until($t): [$mine[] | select(.t <= $t + 0.05) | .attempts_total] | last // 0;
+  | [$counted[] | map(select(.from == $each.from and .to == $each.to))] as $mine
+  | def until($t): [$mine[] | map(select(.t <= $t + 0.05) | .attempts_total) | last // 0] | add;
     ((until($each.t) - until($each.t - 5)) / 5) as $rate
   | {from: $each.from, to: $each.to, t: $each.t, real: $rate, simulated: $each.attempts_per_s,
      edge: any($edges[]; . >= $each.t - 5.1 and . < $each.t - 0.1),

@@ -134,6 +134,41 @@ TEST(Processes, RefuseWhatTheyCannotDo) {
   EXPECT_THAT(refused([](auto& options) { options.scale = 2; }), HasSubstr("--scale"));
 }
 
+// Each host is a process of its own. How one is picked is said to those who call them.
+TEST(Processes, AreAsManyAsTheHosts) {
+  SimulatorOptions options;
+  const auto set = [&options](const char* name, const char* value) {
+    OptionList list;
+    declare_options(list, options);
+    list.set(name, value);
+  };
+  for (const auto& [name, value] : {std::pair("chain", "api 2*32x5ms > db 3*8x40ms"),
+                                    {"balance", "least"},
+                                    {"eject", "3:20s:0.5"},
+                                    {"outage-replicas", "2"}}) {
+    set(name, value);
+  }
+  const auto json = processes_json(options);
+  EXPECT_EQ(json["outage_hosts"], 2);
+  EXPECT_EQ(json["services"][0]["hosts"], 3);
+  EXPECT_EQ(json["services"][1]["hosts"], 2);
+  const UpstreamSettings upstream = make_upstream(server_of(json, "api").calls);
+  EXPECT_EQ(upstream.callees[0].hosts.balance, Balance::kLeast);
+  EXPECT_EQ(to_string(upstream.callees[0].hosts.eject), "3:20s:0.5");
+  const HostSettings front = client_of(json["clients"][0]).hosts;
+  EXPECT_EQ(front.balance, Balance::kLeast);
+  EXPECT_EQ(front.outage_replicas, HostSettings::kAll);  // the outage is of the other service
+  for (const auto& [name, value, why] :
+       {std::tuple("outage", "slow:3", "--outage=slow:3"),
+        std::tuple("host-start", "5s", "the hosts of real programs")}) {
+    SimulatorOptions wrong = options;
+    OptionList list;
+    declare_options(list, wrong);
+    list.set(name, value);
+    EXPECT_THAT(test::refusal_of([&] { processes_json(wrong); }), HasSubstr(why));
+  }
+}
+
 // One of them makes the outage. The others count the same one, and change the load as it does.
 TEST(Processes, HaveAClientForEachKind) {
   SimulatorOptions options;
@@ -141,6 +176,7 @@ TEST(Processes, HaveAClientForEachKind) {
       "shop.ini",
       "[api]\n[clients.app]\narrivals = open\nrate = 7\n[clients.batch]\nclients = 3\ntimeout = 9s\n");
   options.workload.seed = 5;
+  options.outage_for = 20s;
   options.timeline.at = {{.t = 10s, .action = parse_action("restart")},
                          {.t = 20s, .action = parse_action("load 2")}};
   const auto json = processes_json(options)["clients"];
