@@ -82,7 +82,14 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   }
   std::deque<ServerProcess> servers;
   for (std::size_t i = 0; i < options.hosts.hit() && i < options.server_pids.size(); ++i) {
-    servers.emplace_back(static_cast<pid_t>(options.server_pids[i]));
+    const auto given = static_cast<pid_t>(options.server_pids[i]);
+    for (const pid_t each : process_tree(given)) {
+      if (each == getpid() && each != given) {
+        throw std::runtime_error("process " + std::to_string(given) +
+                                 " has started this client, too: give the server's own");
+      }
+      servers.emplace_front(each);  // a parent that is awake may end one that is not
+    }
   }
   std::optional<OutageCommand> outage_command;
   if (!options.outage_commands.begin.empty()) outage_command.emplace(options.outage_commands);
@@ -109,9 +116,9 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   if (!options.quiet && !options.searches()) {
     Outlook outlook = look_ahead(options, options.workload);
     for (const std::size_t pid : options.server_pids) {
-      if (const std::size_t others = started_by(static_cast<pid_t>(pid)); others > 0) {
+      if (const pid_t parent = parent_of_same(static_cast<pid_t>(pid)); parent > 0) {
         outlook.warnings.push_back(
-            {"frozen-alone", {{"pid", std::to_string(pid)}, counted("others", others)}});
+            {"frozen-part", {{"pid", std::to_string(pid)}, {"parent", std::to_string(parent)}}});
       }
     }
     print_before(std::cerr, before_line(outlook, retries_title(options.workload.retry)),

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -40,11 +40,34 @@ std::string reason() {
 
 }  // namespace
 
-std::size_t started_by(pid_t pid) {
-  const std::string id = std::to_string(pid);
-  std::ifstream children("/proc/" + id + "/task/" + id + "/children");
-  return static_cast<std::size_t>(
-      std::distance(std::istream_iterator<pid_t>(children), std::istream_iterator<pid_t>()));
+std::vector<pid_t> process_tree(pid_t pid) {
+  std::vector<pid_t> all{pid};
+  std::error_code gone;
+  const std::filesystem::path threads = "/proc/" + std::to_string(pid) + "/task";
+  for (const auto& each : std::filesystem::directory_iterator(threads, gone)) {
+    std::ifstream children(each.path() / "children");
+    for (pid_t child; children >> child;) {
+      const std::vector<pid_t> its = process_tree(child);
+      all.insert(all.end(), its.begin(), its.end());
+    }
+  }
+  return all;
+}
+
+pid_t parent_of_same(pid_t pid) {
+  const std::filesystem::path proc = "/proc";
+  std::error_code gone;
+  const auto program = [&](pid_t of) {
+    return std::filesystem::read_symlink(proc / std::to_string(of) / "exe", gone);
+  };
+  std::ifstream status(proc / std::to_string(pid) / "status");
+  for (std::string word; status >> word;) {
+    if (word != "PPid:") continue;
+    pid_t parent = 0;
+    status >> parent;
+    return parent > 1 && !program(pid).empty() && program(parent) == program(pid) ? parent : 0;
+  }
+  return 0;
 }
 
 ServerProcess::ServerProcess(pid_t pid) : pid_(pid) {

@@ -3,16 +3,19 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "client/outage/watchdog.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
 
-// How many processes this one has started that still run: they are not frozen with it.
-std::size_t started_by(pid_t pid);
+// This process, and those that it has started and that still run, each before those that it has started.
+std::vector<pid_t> process_tree(pid_t pid);
+
+// The process that has started this one, if both run the same program; otherwise 0.
+pid_t parent_of_same(pid_t pid);
 
 // A process that this one may freeze (SIGSTOP) and wake (SIGCONT). If the process ends and another
 // one gets its number, that one is never signalled. A small watchdog process knows when the freeze

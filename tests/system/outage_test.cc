@@ -89,6 +89,27 @@ TEST_F(Outage, FreezesAndWakesTheServer) {
   EXPECT_EQ(read_json_lines(json_path()).back()["verdict"], "undecided");
 }
 
+// A server that answers with the processes that it has started, as a shell's or one with workers of its own.
+TEST_F(Outage, FreezesAllThatTheServerHasStarted) {
+  const ChildProcess parent("/bin/sh", {"-c", "sh -c 'sleep 20 & wait' & wait"});
+  std::vector<pid_t> all;
+  ASSERT_TRUE(eventually([&] { return (all = process_tree(parent.pid())).size() == 3; }));
+  EXPECT_EQ(all.front(), parent.pid());
+  const auto all_are_frozen = [&all](bool are) {
+    return std::ranges::all_of(all, [are](pid_t each) {
+      const std::string stat = read_file("/proc/" + std::to_string(each) + "/stat");
+      return (stat.find(") T ") != std::string::npos) == are;
+    });
+  };
+  ClientUnderTest client({"--url", server_.url(), "--server-pid", std::to_string(parent.pid()),
+                          "--clients=20", "--outage-at=100ms", "--outage-for=1h",
+                          "--duration=600ms"});
+  EXPECT_TRUE(eventually([&] { return all_are_frozen(true); }));
+  EXPECT_EQ(client.exit_code(), 0);
+  EXPECT_TRUE(eventually([&] { return all_are_frozen(false); }));
+  for (const pid_t each : all) kill(each, SIGKILL);
+}
+
 // Nothing times out, and nothing is retried.
 TEST_F(Outage, HoldsClientsWithoutATimeout) {
   // Not before a slow machine has answered something.
