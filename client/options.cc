@@ -42,13 +42,12 @@ void add_request_options(CLI::App& app, RequestOptions& request) {
 }
 
 // Of one host it may be given several times, and the last one counts.
-void check_each(Contradictions& wrong, const ClientOptions& options, const std::string& name,
-                std::size_t given, std::size_t needed) {
+void check_each(const ClientOptions& options, const std::string& name, std::size_t given,
+                std::size_t needed) {
   const std::size_t hosts = options.hosts.replicas;
   if (hosts == 1 || given == 0 || (given >= needed && given <= hosts)) return;
-  wrong.add(name + ": " + std::to_string(given) + " given, and needed for the first " +
-            std::to_string(needed) + " of " + std::to_string(hosts) +
-            " hosts, in the order of --url");
+  refuse(name + ": " + std::to_string(given) + " given, and needed for the first " +
+         std::to_string(needed) + " of " + std::to_string(hosts) + " hosts, in the order of --url");
 }
 
 // May anything but the outage change the service?
@@ -146,8 +145,8 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
               parse_count(each, 1, std::numeric_limits<std::int32_t>::max()));
         }
       },
-      "the server's process id, to freeze and wake it during the run; this and the other options of a server: once for "
-      "each --url, in that order")
+      "the server's process id, to freeze and wake it during the run, with all that it has started; this and the other "
+      "options of a server: once for each --url, in that order")
       // `$(pidof server)` makes several words when there are several servers.
       ->expected(1, 1000)
       ->join(';')
@@ -210,15 +209,14 @@ void check_command_line(const Invocation& invocation, const ClientOptions& optio
 }
 
 void check(const ClientOptions& options, const std::vector<std::string>& typed) {
-  Contradictions wrong;
   WorkloadOptions workload = options.workload;
   workload.picks_hosts = options.hosts.each_process_picks();
   workload.reconnects = options.outage_at && loses_connections(options.timeline.outage);
-  wrong.attempt([&] { check(workload); });
-  wrong.attempt([&] { check(options.hosts); });
+  check(workload);
+  check(options.hosts);
   if (options.hosts.many() && options.outage_at &&
       loses_connections(workload, options.timeline.outage)) {
-    wrong.add("--url: --outage=reconnect is of connections to one host");
+    refuse("--url: --outage=reconnect is of connections to one host");
   }
   UnusedOptions unused;
   if (const std::string why = why_load_is_fixed(options.workload); !why.empty()) {
@@ -238,126 +236,123 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   HostSettings of_hosts = options.hosts;
   of_hosts.has_kept = workload.connections.kept();
   unused.merge(unused_of_part(of_hosts, typed));
-  wrong.add(unused);
+  refuse(unused);
   // A job ends by itself.
   const bool searches = options.searches();
   if (searches) {
     const std::string name = options.least.empty() ? "--most" : "--least";
     if (options.expectations.empty()) {
-      wrong.add(name + " needs a claim: give --expect, such as --expect='request-p99<300ms'");
+      refuse(name + " needs a claim: give --expect, such as --expect='request-p99<300ms'");
     }
     if (!options.least.empty() && !options.most.empty()) {
-      wrong.add("--least and --most: give only one");
+      refuse("--least and --most: give only one");
     }
     if (options.workload.arrivals == Arrivals::kJob || options.workload.plan.on()) {
-      wrong.add(name +
-                " searches with clients or a rate that last: not of a job or a plan of arrivals");
+      refuse(name +
+             " searches with clients or a rate that last: not of a job or a plan of arrivals");
     }
-    if (options.hosts.many()) wrong.add(name + " loads one service: give one --url");
+    if (options.hosts.many()) refuse(name + " loads one service: give one --url");
     if (options.dashboard || options.metrics_port || options.trace > 0) {
-      wrong.add(name + " makes many runs: without --dashboard, --metrics-port and --trace");
+      refuse(name + " makes many runs: without --dashboard, --metrics-port and --trace");
     }
   } else if (!(options.consent.may_load + options.health_url).empty() ||
              options.consent.even_public) {
-    wrong.add(
-        "--i-may-load, --even-public and --health-url have no effect without --most or --least");
+    refuse("--i-may-load, --even-public and --health-url have no effect without --most or --least");
   }
   const bool ends = options.duration || searches || options.workload.arrivals == Arrivals::kJob;
   if (!options.expectations.empty() && !ends) {
-    wrong.add("--expect judges a run that ends: give --duration, such as --duration=110s");
+    refuse("--expect judges a run that ends: give --duration, such as --duration=110s");
   }
-  wrong.attempt([&] { check_trace(options.trace, options.json); });
-  wrong.attempt([&] { check(options.request); });
+  check_trace(options.trace, options.json);
+  check(options.request);
   if (std::any_of(options.server_statuses.begin(), options.server_statuses.end(), is_https)) {
-    wrong.add("--server-status must begin with http://");
+    refuse("--server-status must begin with http://");
   }
   if (options.workload.arrivals != Arrivals::kOpen &&
       options.max_threads != ClientOptions().max_threads) {
-    wrong.add("--max-threads has no effect without --arrivals=open");
+    refuse("--max-threads has no effect without --arrivals=open");
   }
   if (options.outage_at.has_value() != options.outage_for.has_value()) {
-    wrong.add("--outage-at and --outage-for belong together: give both");
+    refuse("--outage-at and --outage-for belong together: give both");
   }
   if (!options.outage_at && options.timeline.outage != Disturbance()) {
-    wrong.add("--outage has no effect without --outage-at and --outage-for");
+    refuse("--outage has no effect without --outage-at and --outage-for");
   }
   const Disturbance::By by = made_by(options.timeline.outage);
   const bool freezes = by == Disturbance::By::kSignals;
   if (sends_orders(options) && options.token_files.empty()) {
-    wrong.add(
+    refuse(
         "--outage, --at and --capacity change the server: start both programs with the same "
         "--admin-token-file");
   }
   if (!sends_orders(options) && !(options.token_files.empty() && options.server_admins.empty())) {
-    wrong.add(
+    refuse(
         std::string(options.token_files.empty() ? "--server-admin" : "--admin-token-file") +
         " has no effect without something that changes the server (--at, --capacity, --outage, --dashboard)");
   }
   const bool by_command = by == Disturbance::By::kCommands;
   if (by_command && options.outage_commands.begin.empty()) {
-    wrong.add(
+    refuse(
         "--outage=command needs its commands: give --outage-begin, and --outage-end if the "
         "outage needs one to end");
   }
   if (!by_command && !(options.outage_commands.begin + options.outage_commands.end).empty()) {
-    wrong.add(
-        std::string(options.outage_commands.begin.empty() ? "--outage-end" : "--outage-begin") +
-        " has no effect without --outage=command");
+    refuse(std::string(options.outage_commands.begin.empty() ? "--outage-end" : "--outage-begin") +
+           " has no effect without --outage=command");
   }
   const bool no_pid = options.server_pids.empty();
   if (options.outage_at && options.outage_for && freezes && no_pid) {
-    wrong.add(
+    refuse(
         "an outage needs the process to freeze: give --server-pid (for example "
         "--server-pid=$(pidof server), or $(pidof retrystorm-server) where it is installed)");
   }
   const std::size_t hit = options.hosts.hit(), ordered = ordered_hosts(options);
-  check_each(wrong, options, "--server-pid", options.server_pids.size(), hit);
-  check_each(wrong, options, "--admin-token-file", options.token_files.size(), ordered);
-  check_each(wrong, options, "--server-admin", options.server_admins.size(), ordered);
-  check_each(wrong, options, "--server-status", options.server_statuses.size(), 1);
+  check_each(options, "--server-pid", options.server_pids.size(), hit);
+  check_each(options, "--admin-token-file", options.token_files.size(), ordered);
+  check_each(options, "--server-admin", options.server_admins.size(), ordered);
+  check_each(options, "--server-status", options.server_statuses.size(), 1);
   const std::size_t probed = options.probe_urls.size(), hosts = options.hosts.replicas;
   const Probe& probe = options.hosts.life.probe;
-  if (!probe.on() && probed > 0) wrong.add("--probe-url has no effect without --probe");
+  if (!probe.on() && probed > 0) refuse("--probe-url has no effect without --probe");
   if (probe.on() && probed > 0 && probed != hosts) {
-    wrong.add("--probe-url: " + std::to_string(probed) + " given for " + std::to_string(hosts) +
-              " hosts: give one for each --url");
+    refuse("--probe-url: " + std::to_string(probed) + " given for " + std::to_string(hosts) +
+           " hosts: give one for each --url");
   }
   if (probe.own_port && probed == 0) {
-    wrong.add("--probe: port needs --probe-url, which says where: give one for each --url");
+    refuse("--probe: port needs --probe-url, which says where: give one for each --url");
   }
   if (!options.hosts.many() && options.server_pids.size() > 1) {
     std::string pids;
     for (const std::size_t each : options.server_pids) pids += ' ' + std::to_string(each);
-    wrong.add("--server-pid: more than one process:" + pids + " (give only one)");
+    refuse("--server-pid: more than one process:" + pids + " (give only one)");
   }
   if (!no_pid && !(options.outage_at && freezes) && !options.dashboard) {
-    wrong.add(
+    refuse(
         "--server-pid needs --outage-at and --outage-for (when to freeze it), or --dashboard (to "
         "freeze it from the page)");
   }
   if (options.outage_at && options.duration && *options.outage_at >= *options.duration) {
-    wrong.add("--outage-at is not before the end of the run (--duration)");
+    refuse("--outage-at is not before the end of the run (--duration)");
   }
   const bool verdict_counts = std::any_of(
       options.expectations.begin(), options.expectations.end(),
       [](const Expectation& each) { return each.verdict || is_of_verdict(each.figure); });
   const Duration least = least_duration(options);
   if (verdict_counts && options.duration && *options.duration < least) {
-    wrong.add("a verdict needs " + format_duration(RecoveryTracker::kLeastAfter) +
-              " after the outage: give --duration=" + format_duration(least) + " or more");
+    refuse("a verdict needs " + format_duration(RecoveryTracker::kLeastAfter) +
+           " after the outage: give --duration=" + format_duration(least) + " or more");
   }
   if (options.deadline == DeadlinePropagation::kRequest &&
       !options.workload.retry.limit.has_deadline()) {
-    wrong.add("--deadline-propagation=request needs a --deadline");
+    refuse("--deadline-propagation=request needs a --deadline");
   }
   if (!options.server_statuses.empty() && !options.dashboard && !options.outage_at &&
       !options.hosts.many()) {
-    wrong.add("--server-status has no effect without an outage (--outage-at) or --dashboard");
+    refuse("--server-status has no effect without an outage (--outage-at) or --dashboard");
   }
   if (!options.dashboard && options.dashboard_port != ClientOptions().dashboard_port) {
-    wrong.add("--dashboard-port has no effect without --dashboard");
+    refuse("--dashboard-port has no effect without --dashboard");
   }
-  wrong.refuse();
 }
 
 void fit_descriptors(ClientOptions& options, std::size_t descriptors) {

@@ -98,18 +98,16 @@ std::optional<double> finite_number(std::string_view text) {
 }
 
 KnownService completed(KnownService known) {
-  Contradictions wrong;
   const bool of_capacity = known.capacity > 0;
   if (known.workers > 0 && (known.used > 0 || of_capacity)) {
-    wrong.add("--workers excludes --used and --capacity: give one of them");
+    refuse("--workers excludes --used and --capacity: give one of them");
   }
   if (of_capacity && known.used > 0) {
-    wrong.add("--capacity excludes --used: give one of them");
+    refuse("--capacity excludes --used: give one of them");
   }
   if (of_capacity && !(known.rate < known.capacity)) {
-    wrong.add("--rate must be below --capacity");
+    refuse("--rate must be below --capacity");
   }
-  wrong.refuse();
   if (of_capacity) {
     known.used = known.rate / known.capacity;
   }

@@ -122,13 +122,11 @@ class CallsJsonReport final : public ServiceObserver {
 
 // Throws std::invalid_argument if options contradict each other.
 void check_command_line(const Invocation&, const ServerOptions& options) {
-  Contradictions wrong;
-  wrong.attempt([&] { check(options.service); });
-  wrong.attempt([&] { make_upstream(options.calls); });
-  wrong.add(unused_calls(options.calls, options.service));
+  check(options.service);
+  make_upstream(options.calls);
+  refuse(unused_calls(options.calls, options.service));
   // With a token, later commands may turn on a feature, and an option unused so far then applies.
-  if (!options.wants_token()) wrong.add(unused_of_part(options.service));
-  wrong.refuse();
+  if (!options.wants_token()) refuse(unused_of_part(options.service));
 }
 
 // Serves requests until a signal ends the program. Returns the exit code. Throws std::runtime_error

@@ -82,92 +82,74 @@ void check_sweep(const Invocation& invocation, const SimulatorOptions& options) 
   std::vector<Axis> axes;
   for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(list, sweep));
   const Grid grid = make_grid(list, std::move(axes));
-  Contradictions wrong;
-  wrong.attempt([&] {
-    refuse_other_forms(list, grid, [&](const std::string& name) {
-      return is_typed(*find_option(invocation.app, name), invocation.arguments);
-    });
+  refuse_other_forms(list, grid, [&](const std::string& name) {
+    return is_typed(*find_option(invocation.app, name), invocation.arguments);
   });
-  wrong.attempt([&] {
-    check_values(given, grid);
-    // All cells of a larger grid would take longer than its runs.
-    constexpr double kMost = 1000;
-    if (grid.size() > kMost || (options.cell.number > 0 && !options.cell.is_part())) return;
-    std::vector<std::string> named = grid.names();
-    const auto typed = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
-    named.insert(named.end(), typed.begin(), typed.end());
-    refuse_unused(
-        static_cast<std::size_t>(grid.size()),
-        [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); }, named);
-  });
-  wrong.refuse();
+  check_values(given, grid);
+  // All cells of a larger grid would take longer than its runs.
+  constexpr double kMost = 1000;
+  if (grid.size() > kMost || (options.cell.number > 0 && !options.cell.is_part())) return;
+  std::vector<std::string> named = grid.names();
+  const auto typed = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
+  named.insert(named.end(), typed.begin(), typed.end());
+  refuse_unused(
+      static_cast<std::size_t>(grid.size()),
+      [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); }, named);
 }
 
-void check_files(Contradictions& wrong, const SimulatorOptions& options, bool many) {
+void check_files(const SimulatorOptions& options, bool many) {
   const bool of_server = options.server_lines || !options.server_json.empty();
   const bool tables = !options.table.csv.empty() || !options.table.markdown.empty();
   if (!(options.least + options.most).empty()) {
     if (of_server || tables || options.trace > 0) {
-      wrong.add(std::string(options.least.empty() ? "--most" : "--least") +
-                " writes lines and --json only");
+      refuse(std::string(options.least.empty() ? "--most" : "--least") +
+             " writes lines and --json only");
     }
     return;
   }
-  if (many && of_server) wrong.add("--server-lines and --server-json report one run, not many");
-  if (many && options.trace > 0) wrong.add("--trace records one run, not many");
+  if (many && of_server) refuse("--server-lines and --server-json report one run, not many");
+  if (many && options.trace > 0) refuse("--trace records one run, not many");
   if (!many && tables) {
-    wrong.add(std::string(options.table.csv.empty() ? "--markdown" : "--csv") +
-              " is a table of many runs: it needs --runs or --sweep");
+    refuse(std::string(options.table.csv.empty() ? "--markdown" : "--csv") +
+           " is a table of many runs: it needs --runs or --sweep");
   }
 }
 
 }  // namespace
 
 void check_command_line(const Invocation& invocation, const SimulatorOptions& options) {
-  Contradictions wrong;
-  wrong.attempt([&] {
-    check(options, typed_options<ScenarioOptions>(invocation.app, invocation.arguments));
-  });
+  check(options, typed_options<ScenarioOptions>(invocation.app, invocation.arguments));
   const bool many = most_runs_of(invocation, options) > 1 || !options.sweeps.empty();
-  check_files(wrong, options, many);
-  try {
-    if (!options.sweeps.empty()) check_sweep(invocation, options);
-  } catch (const std::invalid_argument& error) {  // not that a file cannot be read
-    wrong.add(error.what());
-  }
-  wrong.refuse();
+  check_files(options, many);
+  if (!options.sweeps.empty()) check_sweep(invocation, options);
 }
 
 void check(const SimulatorOptions& options, const std::vector<std::string>& typed) {
-  Contradictions wrong;
-  wrong.attempt([&] { check_trace(options.trace, options.json); });
+  check_trace(options.trace, options.json);
   if (const std::string both = options.least + options.most; !both.empty()) {
     const std::string name = options.least.empty() ? "--most" : "--least";
     if (options.expectations.empty() && options.workload.arrivals == Arrivals::kJob) {
-      wrong.add(name + " of a job needs an --expect");
+      refuse(name + " of a job needs an --expect");
     }
     if (!options.least.empty() && !options.most.empty()) {
-      wrong.add("--least and --most exclude each other");
+      refuse("--least and --most exclude each other");
     }
-    if (!options.sweeps.empty()) wrong.add(name + " excludes --sweep");
+    if (!options.sweeps.empty()) refuse(name + " excludes --sweep");
   }
-  if (options.cell.number > 0 && options.sweeps.empty()) wrong.add("--cell needs a --sweep");
-  wrong.attempt([&] { options.cell.check_seed(options.workload.seed.has_value()); });
+  if (options.cell.number > 0 && options.sweeps.empty()) refuse("--cell needs a --sweep");
+  options.cell.check_seed(options.workload.seed.has_value());
   if (options.print_processes && !options.graph.on()) {
-    wrong.add("--print-processes needs --chain or --topology");
+    refuse("--print-processes needs --chain or --topology");
   }
   if (options.sweeps.empty()) {
-    wrong.attempt([&] { check(options.workload); });
-    wrong.attempt([&] { check(options.service); });
-    wrong.attempt([&] {
-      check(options.graph, options.workload, options.service, options.hosts,
-            options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
-                                                       : std::nullopt);
-    });
+    check(options.workload);
+    check(options.service);
+    check(options.graph, options.workload, options.service, options.hosts,
+          options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
+                                                     : std::nullopt);
     // What hangs on the value of a search has an effect with some of its values.
-    if ((options.least + options.most).empty()) wrong.add(unused_options(options, typed));
+    if ((options.least + options.most).empty()) refuse(unused_options(options, typed));
   }
-  wrong.refuse();
 }
 
 }  // namespace retrystorm

@@ -445,27 +445,19 @@ void set_up_app(CLI::App& app) {
   app.add_flag(kPrintSettings, meaning)->group(kGeneral);
 }
 
-void apply_in_order(CLI::App& app, const OnError& refuse) {
-  each_option(app, [&refuse](CLI::Option& option) {
-    try {
-      if (option.count() > 0) option.run_callback();
-    } catch (const CLI::Success&) {
-      throw;
-    } catch (const CLI::ParseError& error) {
-      if (!refuse) throw;
-      refuse(error);
-      option.clear();
-    }
+void apply_in_order(CLI::App& app) {
+  each_option(app, [](CLI::Option& option) {
+    if (option.count() > 0) option.run_callback();
   });
 }
 
-void add_exclusions(Contradictions& wrong, CLI::App& app) {
-  each_option(app, [&wrong](const CLI::Option& second) {
+void refuse_exclusions(CLI::App& app) {
+  each_option(app, [](const CLI::Option& second) {
     if (second.count() == 0) return;
     for (const CLI::Option* first : second.get_excludes()) {
       if (first->count() == 0) continue;
-      wrong.add("--" + second.get_single_name() + " excludes --" + first->get_single_name() +
-                ": give one of them");
+      refuse("--" + second.get_single_name() + " excludes --" + first->get_single_name() +
+             ": give one of them");
     }
   });
 }

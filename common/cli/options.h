@@ -145,10 +145,8 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
 // After parsing: sets all given options again, in the order in which the options were added. CLI11
 // sets options in the order in which it reads them. A strategy, in a settings file or on the
-// command line, would otherwise undo the options before it. Throws CLI::ParseError, or calls
-// `refuse` and goes on as if the option was not given.
-using OnError = std::function<void(const CLI::ParseError&)>;
-void apply_in_order(CLI::App& app, const OnError& refuse = nullptr);
+// command line, would otherwise undo the options before it. Throws CLI::ParseError.
+void apply_in_order(CLI::App& app);
 
 // The arguments from number `first` on; those before are the program's name. Long options that were
 // typed with one dash, as in Go, are returned with two.
@@ -157,9 +155,9 @@ std::vector<std::string> arguments(int argc, const char* const* argv, int first 
 // Is the option among these arguments, by any of its names? If not, it may be in a settings file.
 bool is_typed(const CLI::Option& option, const std::vector<std::string>& words);
 
-// Adds a sentence for each option of which another form was given, too, both on the command line or both in a
+// Throws std::invalid_argument if another form of an option was given, too, both on the command line or both in a
 // settings file. `app` is parsed.
-void add_exclusions(Contradictions& wrong, CLI::App& app);
+void refuse_exclusions(CLI::App& app);
 
 // The names of these settings' options that are among the arguments.
 template <typename Settings>

@@ -39,19 +39,10 @@ int run_program(const std::string& about, const std::string& thrift, int argc,
   steps.declare(app);
   const Invocation invocation{app, command_line(argc, argv), results_command_line(argc, argv),
                               arguments(argc, argv, first)};
-  const auto contradictions = [&] {
-    Contradictions wrong;
-    add_exclusions(wrong, app);
-    try {
-      if (steps.check) steps.check(invocation);
-    } catch (const std::invalid_argument& error) {
-      wrong.add(error.what());
-    }
-    return wrong;
-  };
-  if (const auto code = parse(app, argc, argv, first, contradictions)) return *code;
+  if (const auto code = parse(app, argc, argv, first)) return *code;
   try {
-    contradictions().refuse();
+    refuse_exclusions(app);
+    if (steps.check) steps.check(invocation);
     if (wants_settings(app)) {
       CLI::App default_app;
       set_up_app(default_app);
@@ -86,7 +77,7 @@ int run_program(const std::string& about, const std::string& thrift, int argc,
 namespace {
 
 // The article's flag `--exponential-backoff` stands for a strategy. Beside `--strategy` it is left as it is, and
-// refused (see `add_exclusions`).
+// refused (see `refuse_exclusions`).
 void replace_exponential_backoff(std::vector<std::string>& arguments) {
   const auto flag = std::ranges::find(arguments, kExponentialBackoff);
   const bool named = std::ranges::any_of(arguments, [](const std::string& each) {
@@ -97,7 +88,7 @@ void replace_exponential_backoff(std::vector<std::string>& arguments) {
 
 // Some settings have two options, in two forms (see `add_options`). CLI11 would refuse the first pair of which
 // both are given, and hide whatever else is wrong. While an object of this class exists, it accepts all;
-// `add_exclusions` finds them afterwards. The command line overrides a settings file, in either form.
+// `refuse_exclusions` finds them afterwards. The command line overrides a settings file, in either form.
 class TwoForms {
  public:
   explicit TwoForms(CLI::App& app) {
@@ -212,132 +203,64 @@ bool is_unknown_setting(const CLI::ParseError& error) {
          std::string_view(error.what()).starts_with(kUnknownSetting);
 }
 
-// What is wrong with single words of a command line or settings file, and which options that concerns.
-class Refusals {
- public:
-  // `words`: those of argv that the app parses. The references must outlive this object.
-  Refusals(CLI::App& app, const std::vector<std::string>& words, int argc, const char* const* argv)
-      : app_(app), words_(words), argc_(argc), argv_(argv) {}
+// A word without dashes may be the value that somebody had in mind.
+std::string instead_of(CLI::App& app, const std::string& word) {
+  if (word.ends_with(".ini")) return "--config=" + shell_word(word);
+  if (find_strategy(word) != nullptr) return "--strategy=" + word;
+  if (word == "help" || word == "version") return "--" + word;
+  const std::string meant = meant_by(word.substr(0, word.find('=')), names_of(app));
+  if (meant.empty()) return meant;
+  return "--" + meant + (word.find('=') == word.npos ? "=..." : word.substr(word.find('=')));
+}
 
-  void add(const CLI::ParseError& error) {
-    if (code_ == 0) {
-      const bool unreadable = dynamic_cast<const CLI::FileError*>(&error) != nullptr;
-      code_ = unreadable ? kExitUnreadable : error.get_exit_code();
-    }
-    const std::string text = error.what();
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-      add_unexpected_words();
-    } else if (is_unknown_setting(error)) {
-      for (const auto name : split(std::string_view(text).substr(kUnknownSetting.size()), '\n')) {
-        constexpr std::size_t kShown = 40;
-        std::string shown(name.substr(0, kShown));
-        if (name.size() > kShown) shown += "...";
-        add_unexpected(shown, "--config: ");
-      }
-    } else {
-      const std::string line = text.substr(0, text.find('\n'));
-      const std::string name = line.substr(0, line.find(':'));
-      const std::string help =
-          note(name) ? kExplain + ' ' + name.substr(name.find_first_not_of('-')) : "--help";
-      lines_ += as_typed(app_, line + " (see " + help + ')', argc_, argv_);
-    }
+// "--strategey was not expected: did you mean --strategy?"
+std::string unexpected(CLI::App& app, const std::string& word, const std::string& where = "") {
+  const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
+  const std::string name = word.substr(begin, word.find('=', begin) - begin);
+  const std::string shown = where + word.substr(0, word.find('='));
+  const auto replaced = std::ranges::find(kReplaced, name, &Replaced::option);
+  if (replaced != kReplaced.end()) {
+    return shown + " is no longer an option: use " + std::string(replaced->now);
   }
-
-  // Adds those of these lines that do not name an option that is refused: with a right value they may not hold.
-  void add_contradictions(const std::string& lines) {
-    if (names_.contains("strategy")) return;  // it would set many options
-    for (const auto line : split(lines, '\n')) {
-      if (!line.empty() && !names_one(line))
-        lines_ += as_typed(app_, std::string(line), argc_, argv_);
-    }
+  if (begin == 0 && where.empty()) {
+    const std::string instead = instead_of(app, word);
+    return in_quotes(word) + " is no option" +
+           (instead.empty() ? " (see --help)" : ": write " + instead);
   }
-
-  const std::string& lines() const { return lines_; }
-  int exit_code() const { return code_; }
-
- private:
-  // "--strategey was not expected: did you mean --strategy?"
-  void add_unexpected(const std::string& word, const std::string& where = "") {
-    const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
-    const std::string name = word.substr(begin, word.find('=', begin) - begin);
-    const std::string shown = where + word.substr(0, word.find('='));
-    const auto replaced = std::ranges::find(kReplaced, name, &Replaced::option);
-    if (replaced != kReplaced.end()) {
-      lines_ += shown + " is no longer an option: use " + std::string(replaced->now) + '\n';
-      return;
-    }
-    if (begin == 0 && where.empty()) {
-      const std::string instead = instead_of(word);
-      lines_ += in_quotes(word) + " is no option" +
-                (instead.empty() ? " (see --help)" : ": write " + instead) + '\n';
-      return;
-    }
-    if (word.starts_with('[')) {
-      lines_ += shown + " is a section, and settings files have none: see --topology\n";
-      return;
-    }
-    if (const std::string programs = programs_with(name); !programs.empty()) {
-      lines_ += shown + " was not expected: it is an option of " + programs + '\n';
-      return;
-    }
-    const std::string meant = meant_by(name, names_of(app_));
-    note(meant);
-    lines_ += shown + " was not expected" +
-              (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?') + '\n';
+  if (word.starts_with('[')) {
+    return shown + " is a section, and settings files have none: see --topology";
   }
-
-  // A word without dashes may be the value that somebody had in mind.
-  std::string instead_of(const std::string& word) const {
-    if (word.ends_with(".ini")) return "--config=" + shell_word(word);
-    if (find_strategy(word) != nullptr) return "--strategy=" + word;
-    if (word == "help" || word == "version") return "--" + word;
-    const std::string meant = meant_by(word.substr(0, word.find('=')), names_of(app_));
-    return meant.empty() ? ""
-                         : "--" + meant +
-                               (word.find('=') == word.npos ? "=..." : word.substr(word.find('=')));
+  if (const std::string programs = programs_with(name); !programs.empty()) {
+    return shown + " was not expected: it is an option of " + programs;
   }
+  const std::string meant = meant_by(name, names_of(app));
+  return shown + " was not expected" +
+         (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?');
+}
 
-  void add_unexpected_words() {
-    bool is_value = false;  // perhaps of the unknown option before it
-    for (const std::string& word : app_.remaining()) {
+// What is wrong with a word of a command line or settings file, as a line. `words`: those of argv that the app parses.
+std::string refusal_of(CLI::App& app, const CLI::ParseError& error,
+                       const std::vector<std::string>& words, int argc, const char* const* argv) {
+  const std::string text = error.what(), line = text.substr(0, text.find('\n'));
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    for (const std::string& word : app.remaining()) {
       // CLI11 2.4 counts the values of unknown settings in a file, too.
-      if (std::ranges::find(words_, word) == words_.end()) continue;
-      const bool is_option = word.starts_with('-');
-      if (is_option || !is_value) add_unexpected(word);
-      is_value = is_option && word.find('=') == word.npos;
+      if (std::ranges::find(words, word) != words.end()) return unexpected(app, word) + '\n';
     }
   }
-
-  // Notes all names of this option as refused. Returns whether there is such an option.
-  bool note(const std::string& name) {
-    const CLI::Option* option = name.empty() ? nullptr : find_option(app_, name);
-    if (option == nullptr) return false;
-    names_.insert(option->get_lnames().begin(), option->get_lnames().end());
-    return true;
+  if (is_unknown_setting(error)) {
+    constexpr std::size_t kShown = 40;
+    const std::string name = line.substr(kUnknownSetting.size());
+    return unexpected(app, name.size() > kShown ? name.substr(0, kShown) + "..." : name,
+                      "--config: ") +
+           '\n';
   }
-
-  bool names_one(std::string_view line) const {
-    const std::string text(line);
-    const auto is_part = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-';
-    };
-    for (auto begin = text.begin(); begin != text.end();) {
-      const auto end = std::find_if_not(begin, text.end(), is_part);
-      const std::string word(begin, end);
-      if (names_.contains(word.starts_with("--") ? word.substr(2) : word)) return true;
-      begin = end == text.end() ? end : end + 1;
-    }
-    return false;
-  }
-
-  CLI::App& app_;
-  const std::vector<std::string>& words_;
-  int argc_;
-  const char* const* argv_;
-  std::string lines_;
-  std::set<std::string> names_;
-  int code_ = 0;
-};
+  const std::string name = line.substr(0, line.find(':'));
+  const bool known = !name.empty() && find_option(app, name) != nullptr;
+  const std::string help =
+      known ? kExplain + ' ' + name.substr(name.find_first_not_of('-')) : "--help";
+  return as_typed(app, line + " (see " + help + ')', argc, argv);
+}
 
 // An option that is swept or searched counts as given.
 void add_implied(CLI::App& app) {
@@ -424,44 +347,18 @@ void list_arguments(CLI::App& app) {
   });
 }
 
-// Removes the option that has no value from these words. Returns whether it is there.
-bool drop(const CLI::App& app, const CLI::ParseError& error, std::vector<std::string>& words) {
-  const std::string text = error.what();
-  const CLI::Option* option = find_option(app, text.substr(0, text.find(':')));
-  const auto last = std::find_if(words.rbegin(), words.rend(), [&](const std::string& word) {
-    return option != nullptr && is_typed(*option, {word});
-  });
-  if (last == words.rend()) return false;
-  words.erase(std::next(last).base());
-  return true;
-}
-
 }  // namespace
 
-void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& refuse) {
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
   const TwoForms forms(app);
-  std::optional<CLI::ParseError> of_value;
-  for (bool again = true; again;) {
-    again = false;
-    try {
-      app.parse(
-          std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
-    } catch (const CLI::Success&) {
-      throw;
-    } catch (const CLI::FileError&) {
-      throw;
-    } catch (const CLI::ArgumentMismatch& error) {  // CLI11 has read no further
-      refuse(error);
-      again = drop(app, error, words);
-    } catch (const CLI::ConfigError&) {
-      throw;
-    } catch (const CLI::ExtrasError&) {  // see below
-    } catch (const CLI::ParseError& error) {
-      of_value = error;
-    }
+  std::optional<CLI::ValidationError> of_value;
+  try {
+    app.parse(
+        std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
+  } catch (const CLI::ExtrasError&) {                             // see below
+  } catch (const CLI::ValidationError& error) {
+    of_value = error;
   }
-  const std::string unknown = take_unknown_settings(app);
-  if (!unknown.empty()) refuse(CLI::ConfigError::Extras(unknown));
   forms.overrule_files(words);
   try {
     // CLI11 has taken the path for a name.
@@ -472,28 +369,16 @@ void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& r
     list_arguments(app);
     give_format(app);
     add_implied(app);
-  } catch (const CLI::ParseError& error) {
-    refuse(error);
   } catch (const std::invalid_argument& error) {
-    refuse(CLI::ValidationError(error.what()));
+    throw CLI::ValidationError(error.what());
   }
-  bool found = false;
-  apply_in_order(app, [&](const CLI::ParseError& error) {
-    found = true;
-    refuse(error);
-  });
-  if (of_value && !found) refuse(*of_value);
-  if (app.remaining_size() > 0) refuse(CLI::ExtrasError(app.remaining()));
+  apply_in_order(app);
+  if (of_value) throw *of_value;
+  if (app.remaining_size() > 0) throw CLI::ExtrasError(app.remaining());
 }
 
-void parse_words(CLI::App& app, const std::vector<std::string>& words) {
-  parse_words(app, words, [](const CLI::ParseError& error) { throw CLI::ParseError(error); });
-}
-
-std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first,
-                         const std::function<Contradictions()>& contradictions) {
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first) {
   std::vector<std::string> words;
-  Refusals refused(app, words, argc, argv);
   try {
     std::string name = argc > 0 ? argv[0] : "";
     for (int i = 1; i < std::min(first, argc); ++i) name.append(" ").append(argv[i]);
@@ -501,15 +386,8 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int f
     words = arguments(argc, argv, first);
     replace_exponential_backoff(words);
     join_explained_option(app, words);
-    parse_words(app, words, [&refused](const CLI::ParseError& error) { refused.add(error); });
-    if (refused.lines().empty()) return std::nullopt;
-    try {
-      if (contradictions) refused.add_contradictions(contradictions().lines());
-    } catch (const std::exception&) {  // it may be because of what is refused
-    }
-  } catch (const std::invalid_argument& error) {
-    std::cerr << error.what() << '\n';
-    return kExitWrongOptions;
+    parse_words(app, words);
+    return std::nullopt;
   } catch (const UnreadableFile& error) {
     std::cerr << error.what() << '\n';
     return kExitUnreadable;
@@ -520,10 +398,10 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int f
       std::cout << text.str();
       return flush_standard_output() ? code : kExitFault;
     }
-    refused.add(error);
+    std::cerr << refusal_of(app, error, words, argc, argv);
+    const bool unreadable = dynamic_cast<const CLI::FileError*>(&error) != nullptr;
+    return unreadable ? kExitUnreadable : error.get_exit_code();
   }
-  std::cerr << refused.lines();
-  return refused.exit_code();
 }
 
 std::string as_typed(const CLI::App& app, const std::string& message, int argc,

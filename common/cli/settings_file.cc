@@ -66,14 +66,9 @@ class SettingsFile : public CLI::ConfigTOML {
     }
     std::istringstream settings(with_quotes(text));
     auto read = CLI::ConfigTOML::from_config(settings);
-    if (app_ != nullptr) drop_unknown(read);
+    if (app_ != nullptr) refuse_unknown(read);
     join_values(read);
     return read;
-  }
-
-  std::string take_unknown() const {
-    names_ = 0;
-    return std::exchange(unknown_, {});
   }
 
  private:
@@ -117,21 +112,14 @@ class SettingsFile : public CLI::ConfigTOML {
     return all;
   }
 
-  // CLI11 would refuse the first unknown name only, and with `++` and `--` as names it would begin or end the program.
-  void drop_unknown(std::vector<CLI::ConfigItem>& all) const {
-    constexpr int kMost = 10;
-    bool told = false;  // the section that follows
-    std::erase_if(all, [&](const CLI::ConfigItem& each) {
+  // With the names `++` and `--` CLI11 would begin or end the program.
+  void refuse_unknown(const std::vector<CLI::ConfigItem>& all) const {
+    for (const CLI::ConfigItem& each : all) {
       const bool in_section = !each.parents.empty();  // of which this program has none
-      if (names_ == kMost) return true;
-      if (!in_section && find_option(*app_, each.name) != nullptr) return false;
-      const bool heading = in_section && each.name == "++";
-      told = in_section && (told || heading);
-      if (told && !heading) return true;
-      unknown_.append(++names_ == 1 ? "" : "\n")
-          .append(printable(heading ? '[' + each.parents.back() + ']' : each.fullname()));
-      return true;
-    });
+      if (!in_section && find_option(*app_, each.name) != nullptr) continue;
+      throw CLI::ConfigError::Extras(printable(
+          in_section && each.name == "++" ? '[' + each.parents.back() + ']' : each.fullname()));
+    }
   }
 
   // Joins the lines of each option into its first one. Refuses several values of an option that takes one.
@@ -169,8 +157,6 @@ class SettingsFile : public CLI::ConfigTOML {
 
   CLI::App* app_;  // null: of no program
   FindSetting find_;
-  mutable std::string unknown_;  // CLI11 reads with a const object
-  mutable int names_ = 0;        // how many there were
 };
 
 // The text as written in a settings file: in quotes unless it is a single word. Some texts cannot
@@ -278,11 +264,6 @@ std::map<std::string, std::string, std::less<>> read_settings(const std::string&
     throw std::invalid_argument(path + ": " + error.what());
   }
   return settings;
-}
-
-std::string take_unknown_settings(const CLI::App& app) {
-  const auto* file = dynamic_cast<const SettingsFile*>(app.get_config_formatter().get());
-  return file == nullptr ? "" : file->take_unknown();
 }
 
 bool wants_settings(const CLI::App& app) {

@@ -41,10 +41,6 @@ std::shared_ptr<CLI::Config> settings_reader(FindSetting find);
 std::map<std::string, std::string, std::less<>> read_settings(const std::string& path,
                                                               const OptionList& options);
 
-// The names in the files that `app` has read which none of its options has, one a line: the first ten. They were
-// left out. Afterwards there are none.
-std::string take_unknown_settings(const CLI::App& app);
-
 // Has it a place in settings files and JSON? Not if it asks (--help), is hidden, or another one says the same.
 bool is_setting(const CLI::Option& option);
 

@@ -284,26 +284,17 @@ std::set<std::string> given_among(const OptionList& in_force, const OptionList& 
 }
 
 void refuse(const UnusedOptions& unused) {
-  if (unused.empty()) return;
-  Contradictions all;
-  all.add(unused);
-  throw NoEffect(all.lines());
-}
-
-void Contradictions::add(const std::string& sentence) {
-  lines_.append(lines_.empty() ? "" : "\n").append(sentence);
-}
-
-void Contradictions::add(const UnusedOptions& unused) {
   // Two forms of an option have the same sentence.
   std::set<std::string> sentences;
+  std::string lines;
   for (const auto& [name, sentence] : unused) {
-    if (sentences.insert(sentence).second) add(sentence);
+    if (sentences.insert(sentence).second) lines += (lines.empty() ? "" : "\n") + sentence;
   }
+  if (!lines.empty()) throw NoEffect(lines);
 }
 
-void Contradictions::refuse() const {
-  if (!lines_.empty()) throw std::invalid_argument(lines_);
+void refuse(const std::string& sentence) {
+  throw std::invalid_argument(sentence);
 }
 
 }  // namespace retrystorm

@@ -303,30 +303,7 @@ struct NoEffect : std::invalid_argument {
 // If there are any, throws NoEffect with their sentences, each on a line.
 void refuse(const UnusedOptions& unused);
 
-// What is wrong with a whole command line, so that a user sees all of it at once.
-class Contradictions {
- public:
-  void add(const std::string& sentence);
-  void add(const UnusedOptions& unused);
-
-  // Adds the message of what `check` throws, if it throws.
-  template <typename Check>
-  void attempt(const Check& check) {
-    try {
-      check();
-    } catch (const std::exception& error) {
-      add(error.what());
-    }
-  }
-
-  // All sentences, each on a line.
-  const std::string& lines() const { return lines_; }
-
-  // If there are any, throws std::invalid_argument with them.
-  void refuse() const;
-
- private:
-  std::string lines_;
-};
+// Throws std::invalid_argument with this sentence.
+[[noreturn]] void refuse(const std::string& sentence);
 
 }  // namespace retrystorm

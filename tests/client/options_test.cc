@@ -62,7 +62,7 @@ TEST_F(ClientOptionsTest, SearchesOneServiceWithRunsThatEnd) {
 TEST_F(ClientOptionsTest, JudgesOnlyARunThatEnds) {
   refuses({"--expect=recovered"}, "--duration");
   refuses(
-      {"--expect=down<1", "--outage=drop", "--outage-at=6s", "--outage-for=5s", "--duration=22s"},
+      {"--expect=down<1", "--server-pid=42", "--outage-at=6s", "--outage-for=5s", "--duration=22s"},
       "--duration=26s");
 }
 

@@ -25,7 +25,6 @@ void retrystorm::fuzz(std::string_view text) {
   } catch (const CLI::ParseError&) {
     return;
   }
-  if (!take_unknown_settings(app).empty()) return;
   options_json(app);
   try {
     make_scenario(options, 1);

@@ -285,7 +285,7 @@ TEST(Settings, AreReadWithinTwoSecondsOrRefused) {
   }
   const std::string many = written(
       dir, "many.ini", numbered(500, [](const std::string& n) { return "n" + n + "=1\n"; }));
-  EXPECT_THAT(lines(done(RETRYSTORM_SIMULATE, {"--config", many}).err), SizeIs(10));
+  EXPECT_THAT(lines(done(RETRYSTORM_SIMULATE, {"--config", many}).err), SizeIs(1));
 }
 
 TEST(Metrics, AreReadWithinTwoSecondsOrRefused) {

@@ -49,9 +49,7 @@ class OptionsTest : public testing::Test {
   }
 
   std::string exclusions() {
-    Contradictions wrong;
-    add_exclusions(wrong, app_);
-    return wrong.lines();
+    return test::refusal_of([this] { refuse_exclusions(app_); });
   }
 
   const test::TempDir dir_;
