@@ -86,9 +86,9 @@ void replace_exponential_backoff(std::vector<std::string>& arguments) {
   if (!named) std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
 }
 
-// Some settings have two options, in two forms (see `add_options`). CLI11 would refuse the first pair of which
-// both are given, and hide whatever else is wrong. While an object of this class exists, it accepts all;
-// `refuse_exclusions` finds them afterwards. The command line overrides a settings file, in either form.
+// Some settings have two options, in two forms (see `add_options`). CLI11 would refuse both also where one is typed and
+// the other is in a settings file, which the command line overrides in either form. While an object of this class
+// exists, it accepts all; `refuse_exclusions` finds afterwards what is left.
 class TwoForms {
  public:
   explicit TwoForms(CLI::App& app) {

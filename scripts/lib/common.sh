@@ -296,7 +296,7 @@ start_run() {
 
 # start_topology NAME [OPTION OF simulate...]: a server for each host of each service of --chain or --topology, those first
 # that call nobody, and the clients of the first one, with the outage of the service that --outage-of names. Sets $services,
-# the one first that the clients call, $hosts, how many each has, and $kinds, the names of the clients' files: NAME, or NAME.KIND for each kind of clients.
+# the one first that the clients call, $hosts of each, and $kinds, the clients' files: NAME, or NAME.KIND for each kind.
 start_topology() {
   local name=$1 plan service kind files admin front control=() outage_options=() arguments=() at_outage=() urls_of=() i j
   local -A urls=() admins=() pids=()
