@@ -94,7 +94,7 @@ class LoadSearch {
     try {
       scale_ = parse_scale(list_, text_);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(std::string(least_ ? "--least: " : "--most: ") + error.what());
+      refuse(std::string(least_ ? "--least: " : "--most: ") + error.what());
     }
     // Whatever cannot be run is said before anything is sent.
     for (const std::string& end : {scale_.values.front(), scale_.values.back()}) options_with(end);

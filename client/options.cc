@@ -9,6 +9,7 @@
 
 #include "common/calls/request_runner.h"
 #include "common/os/foreign_file.h"
+#include "model/base/text.h"
 #include "model/graph/topology.h"
 
 namespace retrystorm {
@@ -23,7 +24,7 @@ void add_request_options(CLI::App& app, RequestOptions& request) {
         static constexpr std::array<std::string_view, 7> kMethods{
             "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
         if (std::find(kMethods.begin(), kMethods.end(), text) == kMethods.end()) {
-          throw std::invalid_argument(unknown_name(text, {kMethods.begin(), kMethods.end()}));
+          refuse(unknown_name(text, {kMethods.begin(), kMethods.end()}));
         }
         request.method = text;
       },
@@ -139,7 +140,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
         for (std::string_view each : split(text, ';')) {
           each = trimmed(each);
           if (each.find(' ') != each.npos) {
-            throw std::invalid_argument("more than one process: " + text + " (give only one)");
+            refuse("more than one process: " + text + " (give only one)");
           }
           options.server_pids.push_back(
               parse_count(each, 1, std::numeric_limits<std::int32_t>::max()));

@@ -4,8 +4,8 @@
 // RetryHelper), dotnet/runtime (ConfigurationBinder).
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 
+#include "model/base/text.h"
 #include "policies/mesh.h"
 
 namespace retrystorm {
@@ -20,8 +20,7 @@ std::string time(std::string_view text) {
   constexpr Duration kLeast = std::chrono::milliseconds(least_ms);
   const Duration value = timespan(text);
   if (value < kLeast || value > kDay) {
-    throw std::invalid_argument("this must be from " + option_text(kLeast) +
-                                " to a day: the start fails");
+    refuse("this must be from " + option_text(kLeast) + " to a day: the start fails");
   }
   return option_text(value);
 }
@@ -30,16 +29,14 @@ template <int least>
 std::string count(std::string_view text) {
   std::string value = whole_number(text);
   if (std::stoul(value) < least) {
-    throw std::invalid_argument("this must be at least " + std::to_string(least) +
-                                ": the start fails");
+    refuse("this must be at least " + std::to_string(least) + ": the start fails");
   }
   return value;
 }
 
 std::string ratio(std::string_view text) {
   const std::string value = plain_share(text);
-  if (parse_number(value, 0, 1e9) > 1)
-    throw std::invalid_argument("this must be at most 1: the start fails");
+  if (parse_number(value, 0, 1e9) > 1) refuse("this must be at most 1: the start fails");
   return value;
 }
 
@@ -54,7 +51,7 @@ std::string growth(std::string_view text) {
       return std::string(name);
     }
   }
-  throw std::invalid_argument("this is Constant, Linear or Exponential: the start fails");
+  refuse("this is Constant, Linear or Exponential: the start fails");
 }
 
 std::string hints(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "model/base/text.h"
 #include "policies/mesh.h"
 
 namespace retrystorm {
@@ -105,7 +106,7 @@ class Reader {
   }
 
   // A channel takes all of the file or nothing.
-  void refuse(std::size_t line, const std::string& why) {
+  void refuse_at(std::size_t line, const std::string& why) {
     if (refusal_line_ == 0) {
       refusal_line_ = line;
       refusal_ = why;
@@ -124,10 +125,10 @@ class Reader {
     for (const Node& each : method["name"].items()) {
       const std::string &service = each["service"].text, &rpc = each["method"].text;
       if (service.empty() && !rpc.empty())
-        refuse(each.line, "a name with a method needs a service");
+        refuse_at(each.line, "a name with a method needs a service");
       std::string name = service.empty() ? "all methods" : shown(service);
       if (!rpc.empty()) name += '/' + shown(rpc);
-      if (!taken_.insert(name).second) refuse(each.line, "two method configs are for " + name);
+      if (!taken_.insert(name).second) refuse_at(each.line, "two method configs are for " + name);
       names.push_back(std::move(name));
     }
     return names;
@@ -144,7 +145,7 @@ class Reader {
     }
     const Node &hedging = method["hedgingPolicy"], &retry = method["retryPolicy"];
     if (hedging && retry) {
-      refuse(hedging.line, "hedgingPolicy and retryPolicy exclude each other");
+      refuse_at(hedging.line, "hedgingPolicy and retryPolicy exclude each other");
     }
     read_timeout(policy, method);
     if (hedging.is_map()) {
@@ -214,7 +215,7 @@ class Reader {
                    const std::string& part) {
     for (const Field& field : fields) {
       const Node& node = map[field.name];
-      if (!node) refuse(map.line, std::string(field.name) + " is missing in " + part);
+      if (!node) refuse_at(map.line, std::string(field.name) + " is missing in " + part);
       add_field(policy, field, node, kChannel);
     }
   }
@@ -255,7 +256,7 @@ class Reader {
   std::size_t attempts_of(Policy& policy, const Node& from, const std::string& part) {
     const Node& attempts = from["maxAttempts"];
     if (!attempts) {
-      refuse(from.line, "maxAttempts is missing in this " + part + "; it must be 2 or more");
+      refuse_at(from.line, "maxAttempts is missing in this " + part + "; it must be 2 or more");
       return 0;
     }
     std::size_t count = 0;
@@ -263,7 +264,7 @@ class Reader {
       count = std::stoul(whole_number(attempts.text));
     } catch (const std::invalid_argument&) {
     }
-    if (count < 2) refuse(attempts.line, "maxAttempts must be a whole number of at least 2");
+    if (count < 2) refuse_at(attempts.line, "maxAttempts must be a whole number of at least 2");
     if (count > kMostAttempts && !gapic_) {
       policy.warn(
           kHardLimit, attempts.line,
@@ -276,7 +277,7 @@ class Reader {
     const Node& codes = retry["retryableStatusCodes"];
     if (!codes.items().empty()) return read_code_list(policy, codes);
     const std::size_t line = (codes ? codes : retry).line;
-    refuse(line, "retryableStatusCodes is missing or empty: this retryPolicy retries nothing");
+    refuse_at(line, "retryableStatusCodes is missing or empty: this retryPolicy retries nothing");
     policy.set("retry-on", "none", line, "no retryableStatusCodes");
     policy.warn(kNoEffect, line, "retryableStatusCodes is missing or empty: nothing is retried");
   }
@@ -286,7 +287,7 @@ class Reader {
     for (const Node& each : codes.children) {
       const std::string_view code = code_named(each.text);
       if (code.empty()) {
-        refuse(each.line, shown(each.text) + " is no status code of gRPC");
+        refuse_at(each.line, shown(each.text) + " is no status code of gRPC");
         continue;
       }
       append(source, code, ", ");

@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 #include <set>
-#include <stdexcept>
 
+#include "model/base/text.h"
 #include "policies/mesh.h"
 
 namespace retrystorm {
@@ -20,9 +20,7 @@ constexpr std::string_view kDefaultConditions =
 
 std::string wait(std::string_view text) {
   const Duration value = go_duration(text);
-  if (value < std::chrono::milliseconds(1)) {
-    throw std::invalid_argument("this must be at least 1ms");
-  }
+  if (value < std::chrono::milliseconds(1)) refuse("this must be at least 1ms");
   return option_text(value);
 }
 

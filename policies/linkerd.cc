@@ -2,8 +2,8 @@
 // Sources: linkerd website 2.19 (retries.md), linkerd2 (profile_translator.go, the CRD,
 // policy-controller outbound/index.rs), linkerd2-proxy (linkerd/app/core/src/retry.rs).
 #include <array>
-#include <stdexcept>
 
+#include "model/base/text.h"
 #include "policies/mesh.h"
 
 namespace retrystorm {
@@ -17,7 +17,7 @@ std::string annotation_duration(std::string_view text) {
   if (text == "0") return "0s";
   const std::size_t unit = text.find_first_not_of("0123456789");
   if (unit == 0 || unit == text.npos || text.find_first_of("0123456789.", unit) != text.npos) {
-    throw std::invalid_argument("a duration is one whole number with ms, s, m, h or d here");
+    refuse("a duration is one whole number with ms, s, m, h or d here");
   }
   return option_text(spring_duration(text));
 }

@@ -219,10 +219,10 @@ bool add_field(Policy& policy, const Field& field, const Node& node, std::string
     return false;
   }
   try {
-    if (!node.is_scalar()) throw std::invalid_argument("a single value is expected here");
+    if (!node.is_scalar()) refuse("a single value is expected here");
     // Many may inherit it.
     constexpr std::size_t kLongestValue = 1'000;
-    if (node.text.size() > kLongestValue) throw std::invalid_argument("this is too long");
+    if (node.text.size() > kLongestValue) refuse("this is too long");
     policy.take(std::string(field.option), field.read(node.text), node);
     return true;
   } catch (const std::invalid_argument& error) {

@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 #include <span>
-#include <stdexcept>
 
+#include "model/base/text.h"
 #include "policies/mesh.h"
 
 namespace retrystorm {
@@ -18,9 +18,7 @@ constexpr std::string_view kPrefix = "resilience4j.";
 
 std::string multiplier(std::string_view text) {
   const std::string number = plain_share(text);
-  if (parse_number(number, 0, 1e9) < 1) {
-    throw std::invalid_argument("this must be at least 1: the start fails");
-  }
+  if (parse_number(number, 0, 1e9) < 1) refuse("this must be at least 1: the start fails");
   return number;
 }
 
@@ -28,12 +26,12 @@ std::string window_kind(std::string_view text) {
   const std::string plain = plain_word(text);
   if (plain == "countbased") return "calls";
   if (plain == "timebased") return "time";
-  throw std::invalid_argument("this is COUNT_BASED or TIME_BASED");
+  refuse("this is COUNT_BASED or TIME_BASED");
 }
 
 std::string jitter(std::string_view text) {
   const std::string factor = plain_share(text);
-  if (parse_number(factor, 0, 1e9) >= 1) throw std::invalid_argument("this must be below 1");
+  if (parse_number(factor, 0, 1e9) >= 1) refuse("this must be below 1");
   return "proportional:" + factor;
 }
 

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kDeepest = 100;
 
-[[noreturn]] void refuse(const std::string& format, std::size_t line, std::size_t column,
-                         const std::string& why) {
+[[noreturn]] void refuse_at(const std::string& format, std::size_t line, std::size_t column,
+                            const std::string& why) {
   throw BadFile("line " + std::to_string(line) +
                 (column > 0 ? ", column " + std::to_string(column) : "") + ": not valid " + format +
                 ": " + why);
@@ -28,7 +28,7 @@ void check_names(const std::vector<Node>& members) {
   std::set<std::string_view> names;
   for (const Node& each : members) {
     check_name(each.name, each.line);
-    if (!names.insert(each.name).second) refuse("YAML", each.line, 0, "a key is given twice");
+    if (!names.insert(each.name).second) refuse_at("YAML", each.line, 0, "a key is given twice");
   }
 }
 
@@ -108,8 +108,8 @@ class YamlReader {
     if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
     const bool read = parser_.error == YAML_READER_ERROR;
     const yaml_mark_t& mark = read ? parser_.mark : parser_.problem_mark;
-    refuse("YAML", mark.line + 1, mark.column + 1,
-           parser_.problem == nullptr ? "it does not end" : parser_.problem);
+    refuse_at("YAML", mark.line + 1, mark.column + 1,
+              parser_.problem == nullptr ? "it does not end" : parser_.problem);
   }
 
   std::size_t line() const { return event_.start_mark.line + 1; }
@@ -181,7 +181,7 @@ class YamlReader {
       const Node key = this->node(depth + 1);
       // `{{ .Values.x }}` is a map whose key is a map.
       if (key.is_map()) refuse_template(key.line);
-      if (key.is_list()) refuse("YAML", key.line, 0, "a key is a list");
+      if (key.is_list()) refuse_at("YAML", key.line, 0, "a key is a list");
       next();
       Node value = this->node(depth + 1);
       value.name = key.text;
@@ -192,7 +192,7 @@ class YamlReader {
     std::set<std::string, std::less<>> names;
     for (const Node& each : node.children) names.insert(each.name);
     const auto merge = [&](const Node& from) {
-      if (!from.is_map()) refuse("YAML", from.line, 0, "<< brings no map");
+      if (!from.is_map()) refuse_at("YAML", from.line, 0, "<< brings no map");
       for (const Node& each : from.children) {
         if (!names.insert(each.name).second) continue;
         count_copy(each, from.line);
@@ -210,8 +210,9 @@ class YamlReader {
 
   Node alias() {
     const auto found = anchors_.find(text_of(event_.data.alias.anchor));
-    if (found == anchors_.end()) refuse("YAML", line(), 0, "an alias without an anchor before it");
-    if (found->second == nullptr) refuse("YAML", line(), 0, "an alias inside of its own anchor");
+    if (found == anchors_.end())
+      refuse_at("YAML", line(), 0, "an alias without an anchor before it");
+    if (found->second == nullptr) refuse_at("YAML", line(), 0, "an alias inside of its own anchor");
     count_copy(*found->second, line());
     return *found->second;
   }
@@ -368,9 +369,9 @@ void check_json(std::string_view text) {
   } catch (const nlohmann::json::parse_error& error) {
     const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
     const std::size_t line_begin = before.rfind('\n') + 1;  // 0 if there is none
-    refuse("JSON", static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1,
-           before.size() - line_begin + 1,
-           "a value, a comma or a bracket is missing here, or one too many");
+    refuse_at("JSON", static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1,
+              before.size() - line_begin + 1,
+              "a value, a comma or a bracket is missing here, or one too many");
   } catch (const nlohmann::json::out_of_range&) {
     throw BadFile("not valid JSON: a number in it is too large");
   }

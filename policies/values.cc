@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 
+#include "model/base/text.h"
 #include "policies/tree.h"
 
 namespace retrystorm {
@@ -22,15 +23,13 @@ double number(std::string_view text, double most) {
     return parse_number(std::to_string(std::stoul(std::string(text), nullptr, 16)), 0, most);
   }
   // What people may write for an option (10k, 50%) is no number in these files.
-  if (text.find_first_not_of("0123456789.eE+-") != text.npos) {
-    throw std::invalid_argument("a number is expected here");
-  }
+  if (text.find_first_not_of("0123456789.eE+-") != text.npos) refuse("a number is expected here");
   return parse_number(text, 0, most);
 }
 
 std::string whole(std::string_view text, double most) {
   const double value = number(text, most);
-  if (value != std::floor(value)) throw std::invalid_argument("a whole number is expected here");
+  if (value != std::floor(value)) refuse("a whole number is expected here");
   return std::to_string(static_cast<std::uint64_t>(value));
 }
 
@@ -38,7 +37,7 @@ std::string whole(std::string_view text, double most) {
 Duration with_unit(std::string_view text, std::string_view value, double unit) {
   if (value.empty() || value.find_first_not_of("0123456789.") != value.npos || value == "." ||
       value.find('.') != value.rfind('.')) {
-    throw std::invalid_argument(in_quotes(text) + " is no duration here");
+    refuse(in_quotes(text) + " is no duration here");
   }
   constexpr double kLongest = 315'576'000'000;  // seconds: protobuf's
   return scale(std::chrono::seconds(1), parse_number(value, 0, kLongest) * unit);
@@ -68,7 +67,7 @@ Duration iso_duration(std::string_view text) {
     const std::size_t end = std::min(rest.find_first_not_of("0123456789."), rest.size());
     next = end == rest.size() ? kUnits.npos : kUnits.find(rest[end], next);
     if (end == 0 || next == kUnits.npos || time != (next > 0)) {
-      throw std::invalid_argument("this is no ISO 8601 duration");
+      refuse("this is no ISO 8601 duration");
     }
     const double unit = seconds_of(kUnits.substr(next++, 1));
     duration = saturating_add(duration, with_unit(text, rest.substr(0, end), unit));
@@ -80,7 +79,7 @@ Duration iso_duration(std::string_view text) {
 // As Go and Spring write it: without the long units and the blanks that options take.
 Duration short_units(std::string_view text) {
   if (text.find_first_of(" ceio") != text.npos) {
-    throw std::invalid_argument("a duration is written 500ms, 2s or 1m here");
+    refuse("a duration is written 500ms, 2s or 1m here");
   }
   return parse_duration(text, Duration::zero());
 }
@@ -109,28 +108,25 @@ std::string option_text(Duration duration) {
 
 Duration protobuf_duration(std::string_view text) {
   if (!text.ends_with('s')) {
-    throw std::invalid_argument(
-        "a duration is written in seconds with an s here, such as \"1.5s\"");
+    refuse("a duration is written in seconds with an s here, such as \"1.5s\"");
   }
   const std::string_view value = text.substr(0, text.size() - 1);
   const std::size_t point = value.find('.');
   if (point != value.npos && value.size() - point > 10) {
-    throw std::invalid_argument("a duration has at most nine digits after the point here");
+    refuse("a duration has at most nine digits after the point here");
   }
   return with_unit(text, value, 1);
 }
 
 std::string positive_protobuf_duration(std::string_view text) {
   const Duration duration = protobuf_duration(text);
-  if (duration <= Duration::zero()) throw std::invalid_argument("this must be above zero");
+  if (duration <= Duration::zero()) refuse("this must be above zero");
   return option_text(duration);
 }
 
 Duration go_duration(std::string_view text) {
-  if (are_digits(text) && text != "0") {
-    throw std::invalid_argument("a duration needs a unit here, such as 2s");
-  }
-  if (text.starts_with('-')) throw std::invalid_argument("a duration is not negative here");
+  if (are_digits(text) && text != "0") refuse("a duration needs a unit here, such as 2s");
+  if (text.starts_with('-')) refuse("a duration is not negative here");
   return short_units(text);
 }
 
@@ -146,7 +142,7 @@ Duration gateway_duration(std::string_view text) {
     rest.remove_prefix(end + unit.size());
   }
   if (text.empty() || !rest.empty()) {
-    throw std::invalid_argument("a duration is written 1m30s or 500ms here, without fractions");
+    refuse("a duration is written 1m30s or 500ms here, without fractions");
   }
   return duration;
 }
@@ -155,7 +151,7 @@ Duration duration_or(Duration unit, std::string_view text) {
   constexpr double kMost = 1e9;
   if (are_digits(text)) return scale(unit, parse_number(text, 0, kMost));
   if (text.empty() || text.front() < '0' || text.front() > '9') {
-    throw std::invalid_argument("a duration is written 500ms or 2s here");
+    refuse("a duration is written 500ms or 2s here");
   }
   return text.ends_with('d') ? with_unit(text, text.substr(0, text.size() - 1), 86'400)
                              : short_units(text);
@@ -177,15 +173,15 @@ Duration timespan(std::string_view text) {
     parts.front().remove_prefix(point + 1);
   }
   if (parts.size() < 2 || parts.size() > 3 || !are_digits(days)) {
-    throw std::invalid_argument("a time is written 00:00:02 here: hours, minutes and seconds");
+    refuse("a time is written 00:00:02 here: hours, minutes and seconds");
   }
   constexpr std::array kUnits{3'600.0, 60.0, 1.0};
   constexpr std::array kMost{23.0, 59.0, 59.9999999};
   Duration duration = with_unit(text, print_number(parse_number(days, 0, kMostDays)), kDay);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i < 2 && !are_digits(parts[i])) throw std::invalid_argument("this is no time of .NET");
+    if (i < 2 && !are_digits(parts[i])) refuse("this is no time of .NET");
     if (parse_number(parts[i], 0, 1e9) > kMost[i]) {
-      throw std::invalid_argument("hours go to 23, minutes and seconds to 59: the start fails");
+      refuse("hours go to 23, minutes and seconds to 59: the start fails");
     }
     duration = saturating_add(duration, with_unit(text, parts[i], kUnits[i]));
   }
@@ -197,9 +193,7 @@ Duration spring_duration(std::string_view text) {
   if (text.starts_with('P') || text.starts_with('p')) return iso_duration(text);
   const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
   const double unit = seconds_of(to_lower(text.substr(end)));
-  if (end == 0 || unit == 0) {
-    throw std::invalid_argument("a duration is written 500ms, 2s or PT2S here");
-  }
+  if (end == 0 || unit == 0) refuse("a duration is written 500ms, 2s or PT2S here");
   return with_unit(text, text.substr(0, end), unit);
 }
 
@@ -217,7 +211,7 @@ std::string whole_number(std::string_view text) {
 
 std::string count_from_one(std::string_view text) {
   const std::string count = whole_number(text);
-  if (count == "0") throw std::invalid_argument("this must be at least 1: the start fails");
+  if (count == "0") refuse("this must be at least 1: the start fails");
   return count;
 }
 

@@ -25,7 +25,7 @@ auto value_of_word(const Table& table, std::string_view word) {
     if (each == word) return value;
     words.push_back(each);
   }
-  throw std::invalid_argument(unknown_name(word, words));
+  refuse(unknown_name(word, words));
 }
 
 // The row of this name in a table; null if there is none.

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <stdexcept>
 
 #include "common/output/answer.h"
 #include "common/output/json_text.h"
@@ -381,19 +380,19 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   const std::vector<Found> all = found_in(checked, old);
   NamedOptions given = given_to_study(invocation.app, {});
   if (given.contains("strategy")) {
-    throw std::invalid_argument(
+    refuse(
         "--strategy: check is about the policies of the files; simulate compares them with others: "
         "retrystorm import FILE > mine.ini, then simulate --sweep strategy=mine.ini," +
         given.at("strategy"));
   }
   const std::vector<StudyDisturbance> disturbances = with_own_outage(given);
   if (given.empty() && !options.expectations.empty()) {
-    throw std::invalid_argument(
+    refuse(
         "--expect: nothing is run without a service and its load, such as --service=workers "
         "--workers=64 --service-time=lognormal:80ms --arrivals=open --rate=400");
   }
   if (options.format == Format::kJson) {
-    if (!options.json.empty()) throw std::invalid_argument("--format=json excludes --json");
+    if (!options.json.empty()) refuse("--format=json excludes --json");
     options.json = "-";
   }
   if (!options.workload.seed) options.workload.seed = 1;    // for the same verdict each time
@@ -401,10 +400,9 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   const std::vector<PolicyCase> cases =
       none ? std::vector<PolicyCase>() : cases_of(checked, has_hosts(given));
   if (options.cell.number > 0 && (cases.empty() || !old.files.empty())) {
-    throw std::invalid_argument(
-        cases.empty()
-            ? "--cell: a cell is a policy that is run, and none is (see --rate, --workers)"
-            : "--cell excludes --baseline");
+    refuse(cases.empty()
+               ? "--cell: a cell is a policy that is run, and none is (see --rate, --workers)"
+               : "--cell excludes --baseline");
   }
   const auto write = [&](JsonLines& json) {
     if (options.format == Format::kSarif) write_sarif(all, !old.files.empty());

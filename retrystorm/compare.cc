@@ -429,16 +429,15 @@ RunCurve curve_of(const Day& day, const std::vector<WindowCompared>& all, bool o
 Day day_of(const CompareOptions& options) {
   Day day = read_day(options.day);
   if (options.outage_for.has_value() != options.outage_at.has_value()) {
-    throw std::invalid_argument("--outage-at and --outage-for belong together: give both");
+    refuse("--outage-at and --outage-for belong together: give both");
   }
   if (options.outage_at) {
     day.outages = {{*options.outage_at, *options.outage_at + *options.outage_for}};
     day.verdict.clear();
   }
   if (day.outages.size() > 1) {
-    throw std::invalid_argument(printable(options.day) + " has " +
-                                std::to_string(day.outages.size()) +
-                                " outages: one can be compared");
+    refuse(printable(options.day) + " has " + std::to_string(day.outages.size()) +
+           " outages: one can be compared");
   }
   return day;
 }

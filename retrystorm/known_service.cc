@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include "model/base/text.h"
@@ -102,12 +101,8 @@ KnownService completed(KnownService known) {
   if (known.workers > 0 && (known.used > 0 || of_capacity)) {
     refuse("--workers excludes --used and --capacity: give one of them");
   }
-  if (of_capacity && known.used > 0) {
-    refuse("--capacity excludes --used: give one of them");
-  }
-  if (of_capacity && !(known.rate < known.capacity)) {
-    refuse("--rate must be below --capacity");
-  }
+  if (of_capacity && known.used > 0) refuse("--capacity excludes --used: give one of them");
+  if (of_capacity && !(known.rate < known.capacity)) refuse("--rate must be below --capacity");
   if (of_capacity) {
     known.used = known.rate / known.capacity;
   }
@@ -119,18 +114,16 @@ KnownService completed(KnownService known) {
 
 EstimatedService estimate(const KnownService& known) {
   if (known.p50 == Duration::zero() && known.p99 == Duration::zero()) {
-    throw std::invalid_argument(
-        "how long does it take? Give --p50, --p99 or both, or --from-prometheus");
+    refuse("how long does it take? Give --p50, --p99 or both, or --from-prometheus");
   }
   if (!(known.p99 > known.p50) || known.p50 <= Duration::zero()) {
-    throw std::invalid_argument(
+    refuse(
         "--p99 must be above --p50, and above zero: give one of them, or both, or --from-prometheus");
   }
-  if (!(known.rate > 0)) throw std::invalid_argument("--rate must be above zero");
+  if (!(known.rate > 0)) refuse("--rate must be above zero");
   if (known.workers == 0 && !(known.used > 0 && known.used < 1)) {
-    throw std::invalid_argument(known.used == 0
-                                    ? "how much can it do? Give --workers, --capacity or --used"
-                                    : "--used must be between 0 % and 100 %");
+    refuse(known.used == 0 ? "how much can it do? Give --workers, --capacity or --used"
+                           : "--used must be between 0 % and 100 %");
   }
   EstimatedService service;
   service.sigma = std::log(to_seconds(known.p99) / to_seconds(known.p50)) / kZ99;
@@ -139,15 +132,14 @@ EstimatedService estimate(const KnownService& known) {
   service.variation = std::sqrt(std::expm1(variance));
   service.busy = known.rate * to_seconds(service.mean);
   if (known.workers > 0 && static_cast<double>(known.workers) <= service.busy) {
-    throw std::invalid_argument("--workers must be more than the " +
-                                print_number(std::round(10 * service.busy) / 10) +
-                                " that are busy: the rate times the mean time (Little)");
+    refuse("--workers must be more than the " + print_number(std::round(10 * service.busy) / 10) +
+           " that are busy: the rate times the mean time (Little)");
   }
   const double workers = known.workers > 0 ? static_cast<double>(known.workers)
                                            : std::round(service.busy / known.used);
   if (workers > kMostWorkers) {
-    throw std::invalid_argument("that would be more than " + std::to_string(kMostWorkers) +
-                                " workers: look at --rate and the times");
+    refuse("that would be more than " + std::to_string(kMostWorkers) +
+           " workers: look at --rate and the times");
   }
   // All that come must be served.
   service.workers = std::max(static_cast<std::size_t>(workers),

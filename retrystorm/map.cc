@@ -8,7 +8,6 @@
 #include <iostream>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 #include <string_view>
 
 #include "common/output/answer.h"
@@ -295,7 +294,7 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   if (!among) {
     axes.insert(axes.begin(), axis_of(compared(invocation, options.strategies, {}, {}).strategies));
   } else if (find_option(invocation.app, "strategies")->count() > 0) {
-    throw std::invalid_argument("the strategies are an axis already: --strategies has no place");
+    refuse("the strategies are an axis already: --strategies has no place");
   }
   for (Axis& axis : axes) {
     std::vector<std::string> values;
@@ -306,9 +305,7 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   }
   constexpr double kMostCells = 1e5;
   Grid grid = make_grid(list, std::move(axes));
-  if (grid.size() > kMostCells) {
-    throw std::invalid_argument("a map has at most 100000 cells: choose fewer values");
-  }
+  if (grid.size() > kMostCells) refuse("a map has at most 100000 cells: choose fewer values");
   return options.cell.is_part() ? grid : grid.part(options.cell);
 }
 

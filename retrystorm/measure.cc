@@ -10,7 +10,6 @@
 #include <iostream>
 #include <optional>
 #include <queue>
-#include <stdexcept>
 #include <system_error>
 #include <tuple>
 #include <vector>
@@ -511,8 +510,8 @@ void check_target(const std::string& path) {
   std::string first;
   std::getline(file, first);
   if (first.starts_with("# " + words_of("measured-by"))) return;
-  throw std::invalid_argument("--write: " + printable(path) +
-                              " exists, and is not of this command: choose another name");
+  refuse("--write: " + printable(path) +
+         " exists, and is not of this command: choose another name");
 }
 
 int measure(const Invocation&, const MeasureOptions& options) {

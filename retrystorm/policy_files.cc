@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <iostream>
 #include <span>
-#include <stdexcept>
 #include <system_error>
 
 #include "common/exit_code.h"
@@ -63,17 +62,17 @@ const Policy& chosen_policy(const PolicyFile& file, const std::string& path,
                             const std::string& wanted) {
   if (wanted.empty()) {
     if (file.policies.size() == 1) return file.policies.front();
-    throw std::invalid_argument(path + " has " + std::to_string(file.policies.size()) +
-                                " different policies: choose one with --policy=NAME or its line" +
-                                choice(file.policies));
+    refuse(path + " has " + std::to_string(file.policies.size()) +
+           " different policies: choose one with --policy=NAME or its line" +
+           choice(file.policies));
   }
   const auto found = std::ranges::find_if(file.policies, [&wanted](const Policy& each) {
     return std::to_string(each.line) == wanted ||
            std::ranges::find(each.names, wanted) != each.names.end();
   });
   if (found != file.policies.end()) return *found;
-  throw std::invalid_argument("--policy: " + path + " has no policy for " +
-                              in_quotes(printable(wanted)) + choice(file.policies));
+  refuse("--policy: " + path + " has no policy for " + in_quotes(printable(wanted)) +
+         choice(file.policies));
 }
 
 std::string in_address(std::string_view text, std::string_view kept) {

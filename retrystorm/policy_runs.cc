@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <iostream>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 #include "common/output/answer.h"
@@ -77,7 +76,7 @@ std::optional<Acceptance> plan_for(const Expectation& claim, std::size_t runs) {
     text += "; so many can show --expect='down<" + print_number(100 * less) + "%'";
     break;
   }
-  throw std::invalid_argument(text + " (without --expect it is down<1%)");
+  refuse(text + " (without --expect it is down<1%)");
 }
 
 // Says on which load and service the figures stand, and what of that was not given.

@@ -68,9 +68,8 @@ PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOpti
                            return is_same_option(*option, *list.find(each));
                          });
     if (!is_knob) {
-      throw std::invalid_argument("--fix: " + (option == nullptr
-                                                   ? unknown_name(name, known)
-                                                   : option->name + " is not changed anyway"));
+      refuse("--fix: " + (option == nullptr ? unknown_name(name, known)
+                                            : option->name + " is not changed anyway"));
     }
     kept.push_back(option);
   }

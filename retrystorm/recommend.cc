@@ -140,24 +140,21 @@ void share_the_rest(ListedStrategy& start, NamedOptions& given) {
 Question question_of(const Invocation& invocation, const RecommendOptions& options) {
   Question question{.given = given_to_study(invocation.app, {}), .format = options.format};
   if (find_option(invocation.app, "runs")->count() > 0) {
-    throw std::invalid_argument("--runs is set by this study (see --help)");
+    refuse("--runs is set by this study (see --help)");
   }
   if (options.cell.number > 0) {
-    throw std::invalid_argument(
-        "--cell: a search has no cells, each of its steps follows from the runs before");
+    refuse("--cell: a search has no cells, each of its steps follows from the runs before");
   }
   std::string start = options.start;
   const auto strategy = question.given.find("strategy");
-  if (strategy != question.given.end() && !start.empty()) {
-    throw std::invalid_argument("--start excludes --strategy");
-  }
+  if (strategy != question.given.end() && !start.empty()) refuse("--start excludes --strategy");
   if (!start.empty()) {
     ListedStrategy yours = read_start(options, question);
     share_the_rest(yours, question.given);
     yours.name = kYours;
     question.strategies.push_back(std::move(yours));
   } else if (!options.policy.empty()) {
-    throw std::invalid_argument("--policy needs --start");
+    refuse("--policy needs --start");
   }
   if (strategy != question.given.end()) {
     question.strategies.push_back(named(strategy->second));
@@ -197,16 +194,15 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
     const bool is_limit = each.relation == Expectation::Relation::kBelow ||
                           each.relation == Expectation::Relation::kAtMost;
     if (each.verdict) {
-      throw std::invalid_argument("--expect: " + each.text +
-                                  " cannot be searched for: claim a share, such as down<1%");
+      refuse("--expect: " + each.text + " cannot be searched for: claim a share, such as down<1%");
     }
     if (each.figure != "down") {
       question.claims.push_back({each});
     } else if (is_limit && each.bound > 0 && each.bound < 1) {
       question.down = each;
     } else {
-      throw std::invalid_argument("--expect: " + each.text +
-                                  " cannot be certified: claim less than a share, such as down<1%");
+      refuse("--expect: " + each.text +
+             " cannot be certified: claim less than a share, such as down<1%");
     }
   }
   const Figures known = cell_figures({});

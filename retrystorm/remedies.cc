@@ -8,7 +8,6 @@
 #include <iostream>
 #include <map>
 #include <optional>
-#include <stdexcept>
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
@@ -165,8 +164,8 @@ void declare(CLI::App& app, RemediesOptions& options) {
 UsualRemedy parse_remedy(const std::string& text) {
   const std::size_t end = text.find_first_of(":,'\"");
   if (end == 0 || end == std::string::npos || text[end] != ':') {
-    throw std::invalid_argument(
-        "a remedy is 'TITLE: TIME ACTION; ...', with no comma or quote in its title, not " + text);
+    refuse("a remedy is 'TITLE: TIME ACTION; ...', with no comma or quote in its title, not " +
+           text);
   }
   return {text.substr(0, end), std::string(trimmed(text.substr(end + 1)))};
 }
@@ -269,8 +268,7 @@ class Remedies {
         are_usual_(options.remedies.empty()),
         is_own_(!asked_.given.empty() || !asked_.strategies.empty()) {
     if (options.outage_length() == Duration::zero()) {
-      throw std::invalid_argument(
-          "--outage-for=0s: nothing has collapsed, so nothing needs a remedy");
+      refuse("--outage-for=0s: nothing has collapsed, so nothing needs a remedy");
     }
     choose();
     study_.emplace(invocation, options, StudyPlan{.labels = {"case", "remedy"}, .cells = cells()});
@@ -328,7 +326,7 @@ class Remedies {
       } else if (are_usual_) {
         left_out_.push_back({"left-out", {{"what", remedy.title}, {"why", why}}});
       } else {
-        throw std::invalid_argument("--remedy " + in_quotes(remedy.title) + ": " + why);
+        refuse("--remedy " + in_quotes(remedy.title) + ": " + why);
       }
     }
   }

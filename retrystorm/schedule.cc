@@ -6,7 +6,6 @@
 #include <iostream>
 #include <optional>
 #include <random>
-#include <stdexcept>
 
 #include "common/output/json_lines.h"
 #include "common/output/report.h"
@@ -89,7 +88,7 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
   const auto typed = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
   refuse_of_runs(typed);
   if (options.fails_until.has_value() != options.succeeds_above.has_value()) {
-    throw std::invalid_argument("--fails-until and --succeeds-above belong together: give both");
+    refuse("--fails-until and --succeeds-above belong together: give both");
   }
   std::optional<ScheduleStory> story;
   if (options.fails_until) story = {*options.fails_until, *options.succeeds_above};

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <stdexcept>
 
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
@@ -184,18 +183,17 @@ int service(const Invocation& invocation, const ServiceCommandOptions& typed) {
         std::pair(options.vegeta, &steps_of_vegeta)}) {
     if (path.empty()) continue;
     if (invocation.arguments.size() > 1) {
-      throw std::invalid_argument(
-          "steps of the load say all that is known: leave out the other options");
+      refuse("steps of the load say all that is known: leave out the other options");
     }
     return service_of_steps(path, read);
   }
   if (!options.metrics.empty()) {
     if (options.known.p50 > Duration::zero() || options.known.p99 > Duration::zero()) {
-      throw std::invalid_argument("--from-prometheus excludes --p50 and --p99");
+      refuse("--from-prometheus excludes --p50 and --p99");
     }
     in_file(options.metrics, [&options] { take_histogram(options); });
   } else if (!options.metric.empty()) {
-    throw std::invalid_argument("--metric needs --from-prometheus");
+    refuse("--metric needs --from-prometheus");
   }
   const KnownService known = completed(options.known);
   const bool guessed = known.p50 != options.known.p50 || known.p99 != options.known.p99;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
 
 #include "model/base/random.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 namespace {
@@ -139,8 +139,8 @@ ServiceModel fit_curve(const std::vector<LoadStep>& steps) {
 FittedService fit_service(std::vector<LoadStep> steps) {
   std::ranges::stable_sort(steps, {}, &LoadStep::clients);
   if (steps.size() < kLeastSteps) {
-    throw std::invalid_argument("a service follows from at least " + std::to_string(kLeastSteps) +
-                                " steps, and there are " + std::to_string(steps.size()));
+    refuse("a service follows from at least " + std::to_string(kLeastSteps) +
+           " steps, and there are " + std::to_string(steps.size()));
   }
   std::vector<LoadStep> fitted, held_out;
   for (std::size_t i = 0; i < steps.size(); ++i)

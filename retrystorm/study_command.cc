@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "common/cli/options.h"
+#include "model/base/text.h"
 #include "model/run/outlook.h"
 #include "model/run/workload.h"
 #include "study/cell_answer.h"
@@ -23,7 +24,7 @@ void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
                 const std::string& where = "") {
   for (const std::string& name : own) {
     if (!given.contains(name)) continue;
-    throw std::invalid_argument(where + "--" + name + " is set by this study (see --help)");
+    refuse(where + "--" + name + " is set by this study (see --help)");
   }
 }
 
@@ -86,8 +87,7 @@ NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>&
   given.erase("seed");
   for (const char* each : {"chain", "topology"}) {
     if (given.contains(each)) {
-      throw std::invalid_argument("--" + std::string(each) +
-                                  ": only simulate has services behind services");
+      refuse("--" + std::string(each) + ": only simulate has services behind services");
     }
   }
   // What another option implies is no choice of the user's: --tasks in a study of jobs.
@@ -114,13 +114,13 @@ Compared compared(const Invocation& invocation, const std::string& list,
   const auto strategy = result.given.find("strategy");
   const bool one = strategy != result.given.end();
   if (one && listed && is_typed(*option("strategy"), invocation.arguments)) {
-    throw std::invalid_argument("--strategies excludes --strategy");
+    refuse("--strategies excludes --strategy");
   }
   try {
     result.strategies =
         parse_strategies(ListedScenario().list, one && !listed ? strategy->second : list);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(std::string("--strategies: ") + error.what());
+    refuse(std::string("--strategies: ") + error.what());
   }
   for (const ListedStrategy& each : result.strategies) {
     if (each.settings) refuse_own(*each.settings, own_in_files, each.name + ": ");
@@ -161,7 +161,7 @@ std::vector<StudyDisturbance> with_own_outage(NamedOptions& given) {
   if (own.empty()) return all;
   const ScenarioOptions scenario = scenario_of(own);
   if (scenario.outage_length() == Duration::zero()) {
-    throw std::invalid_argument(
+    refuse(
         "--outage-for: an outage of 0s is none: leave it out, or compare settings with simulate --sweep");
   }
   std::erase_if(all, [](const StudyDisturbance& each) { return each.outage; });

@@ -51,9 +51,7 @@ ServiceOptions ServiceControl::State::in_force() const {
 bool ServiceControl::State::take(const std::string& order) {
   OutageOrder begins;
   if (parse_outage_order(order, begins)) {
-    if (outage) {
-      throw std::invalid_argument("another outage is in force: " + print_disturbance(*outage));
-    }
+    if (outage) refuse("another outage is in force: " + print_disturbance(*outage));
     outage = begins.outage;
     outage_ends = saturating_add(Clock::now(), begins.most);
     return false;
@@ -61,7 +59,7 @@ bool ServiceControl::State::take(const std::string& order) {
   std::optional<Disturbance> ended;
   if (parse_outage_end(order, ended)) {
     if (ended && outage && *ended != *outage) {
-      throw std::invalid_argument("another outage is in force: " + print_disturbance(*outage));
+      refuse("another outage is in force: " + print_disturbance(*outage));
     }
     end_outage();
     return false;
@@ -75,7 +73,7 @@ bool ServiceControl::State::take(const std::string& order) {
       conditions.capacity = action.factor;
       return false;
     case Action::Kind::kLoad:
-      throw std::invalid_argument(order + " is for the clients, not for the server");
+      refuse(order + " is for the clients, not for the server");
     case Action::Kind::kRestart:
       break;
   }

@@ -37,7 +37,7 @@ NamedUrls parse_callee(std::string_view text) {
       if (callee.name.empty()) callee.name = url.host + ':' + std::to_string(url.port);
     }
   } catch (const std::runtime_error& error) {
-    throw std::invalid_argument(error.what());
+    refuse(error.what());
   }
   return callee;
 }
@@ -59,9 +59,8 @@ CallsTo parse_calls_to(std::string_view text) {
   OptionList list;
   declare_call_options(list, edge, hosts);
   CallsTo calls;
-  const auto refuse = [](std::string_view what) {
-    throw std::invalid_argument(in_quotes(what) +
-                                ": NAME OPTION=VALUE ... is expected, such as db timeout=250ms");
+  const auto refuse_call = [](std::string_view what) {
+    refuse(in_quotes(what) + ": NAME OPTION=VALUE ... is expected, such as db timeout=250ms");
   };
   for (std::string_view word : split(text, ' ')) {
     word = trimmed(word);
@@ -71,12 +70,12 @@ CallsTo parse_calls_to(std::string_view text) {
       continue;
     }
     const std::size_t equals = word.find('=');
-    if (equals == word.npos) refuse(word);
+    if (equals == word.npos) refuse_call(word);
     const std::string name = with_dashes(word.substr(0, equals));
     list.set(name, word.substr(equals + 1));
     calls.settings.emplace_back(list.find(name)->name, word.substr(equals + 1));
   }
-  if (calls.settings.empty()) refuse(text);
+  if (calls.settings.empty()) refuse_call(text);
   return calls;
 }
 
@@ -92,26 +91,26 @@ void change(CalleeSettings& callee, const CallsTo& calls) {
 }
 
 void check_edge(const CalleeSettings& callee, const CallOptions& calls) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("--calls, those of " + callee.name + ": " + why);
+  const auto refuse_edge = [&](const std::string& why) {
+    refuse("--calls, those of " + callee.name + ": " + why);
   };
   const WorkloadOptions& caller = callee.edge.caller;
   try {
     check(caller);
-    retrystorm::refuse(unused_of_part(caller.retry));
-    retrystorm::refuse(unused_of_part(caller.connections));
+    refuse(unused_of_part(caller.retry));
+    refuse(unused_of_part(caller.connections));
     HostSettings hosts = callee.hosts;
     hosts.has_kept = caller.connections.kept();
     check(hosts);
-    if (hosts.many()) retrystorm::refuse(unused_of_part(hosts));
+    if (hosts.many()) refuse(unused_of_part(hosts));
   } catch (const std::invalid_argument& error) {
-    refuse(error.what());
+    refuse_edge(error.what());
   }
   if (callee.edge.deadline == DeadlinePropagation::kRequest && !caller.retry.limit.has_deadline()) {
-    refuse("--call-deadline-propagation=request needs a --call-deadline");
+    refuse_edge("--call-deadline-propagation=request needs a --call-deadline");
   }
   if (caller.retry.hedge.any() && calls.node.retry_scope == RetryScope::kAll) {
-    refuse("--retry-scope=all repeats all calls: not with --call-hedge");
+    refuse_edge("--retry-scope=all repeats all calls: not with --call-hedge");
   }
 }
 
@@ -133,7 +132,7 @@ void declare_options(OptionList& options, CallOptions& calls) {
       "after the other ('a, b'), at once ('a & b'), and after each '?' it may fail, '*2' twice, '@0.1' one request in ten (docs/chains.md)",
       [&calls](std::string_view text) {
         NamedPlan plan = parse_calls(text, check_callee);
-        if (plan.empty()) throw std::invalid_argument("a URL is expected");
+        if (plan.empty()) refuse("a URL is expected");
         calls.plan = std::move(plan);
         calls.calls = text;
       },
@@ -157,7 +156,7 @@ void declare_options(OptionList& options, CallOptions& calls) {
             for (const std::string_view each : split(text, ';')) {
               if (!trimmed(each).empty()) callees.push_back(parse_calls_to(each));
             }
-            if (callees.empty()) throw std::invalid_argument("NAME OPTION=VALUE ... is expected");
+            if (callees.empty()) refuse("NAME OPTION=VALUE ... is expected");
             calls.callees = std::move(callees);
             calls.to = text;
           },
@@ -191,8 +190,8 @@ UpstreamSettings make_upstream(const CallOptions& calls) {
         upstream.callees.back().hosts.replicas = callee.urls.size();
       }
       if (upstream.callees[found->second].urls != callee.urls) {
-        throw std::invalid_argument("--calls: " + callee.name +
-                                    " has other URLs elsewhere (its hosts are written URL|URL)");
+        refuse("--calls: " + callee.name +
+               " has other URLs elsewhere (its hosts are written URL|URL)");
       }
       numbered.push_back(each.call);
       numbered.back().to = found->second;
@@ -203,7 +202,7 @@ UpstreamSettings make_upstream(const CallOptions& calls) {
     if (found == numbers.end()) {
       std::vector<std::string_view> known;
       for (const auto& [name, number] : numbers) known.push_back(name);
-      throw std::invalid_argument("--call-to: " + unknown_name(each.name, known));
+      refuse("--call-to: " + unknown_name(each.name, known));
     }
     change(upstream.callees[found->second], each);
   }

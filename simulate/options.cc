@@ -1,8 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <stdexcept>
 
+#include "model/base/text.h"
 #include "model/run/recovery.h"
 #include "simulate/program.h"
 #include "study/judged_runs.h"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -62,8 +61,7 @@ std::string print_calls_to(const GraphNode& called, const GraphEdge& edge) {
   std::string text;
   for (const std::string& each : words) {
     if (each.find_first_of(" ;") != each.npos) {
-      throw std::invalid_argument("the calls of " + name + ": " + each +
-                                  " cannot be told to a real program");
+      refuse("the calls of " + name + ": " + each + " cannot be told to a real program");
     }
     text += ' ' + each;
   }
@@ -106,7 +104,7 @@ TimelineOptions timeline_of(const SimulatorOptions& options, std::size_t number,
   TimelineOptions timeline = options.timeline;
   for (TimedAction& each : timeline.at) {
     if (!each.node.empty() && each.node != outage_of) {
-      throw std::invalid_argument("--at: the real client changes one service, that of --outage-of");
+      refuse("--at: the real client changes one service, that of --outage-of");
     }
     each.node.clear();
   }
@@ -156,7 +154,7 @@ void check_hosts(const SimulatorOptions& options, const Topology& topology, std:
     if (!probe && !life.scaling.on() && life.start == Duration() && life.warm_up == Duration()) {
       continue;
     }
-    throw std::invalid_argument(
+    refuse(
         each.name +
         ": the hosts of real programs are there from the start, and nobody restarts them: not with "
         "--replicas=FROM..TO, --host-start, --host-warm-up, --probe-does=restart or a probe's own port");
@@ -164,7 +162,7 @@ void check_hosts(const SimulatorOptions& options, const Topology& topology, std:
   const bool ordered = is_of_service(options.timeline.outage) || !options.timeline.at.empty() ||
                        !options.timeline.capacity.empty();
   if (ordered && !is_front && (hit > 1 || topology.nodes.front().hosts.many())) {
-    throw std::invalid_argument(
+    refuse(
         "--outage-of: of several hosts the real client gives orders to those that it calls: not with --at, --capacity "
         "or --outage=" +
         print_disturbance(options.timeline.outage));
@@ -175,14 +173,12 @@ void check_hosts(const SimulatorOptions& options, const Topology& topology, std:
 
 Json processes_json(const SimulatorOptions& options) {
   const Topology topology = topology_of(options);
-  if (options.scale != 1) {
-    throw std::invalid_argument("--scale: real programs have as many clients as there are");
-  }
+  if (options.scale != 1) refuse("--scale: real programs have as many clients as there are");
   if (!options.timeline.faults.empty()) {
-    throw std::invalid_argument("--fault: the real programs have one outage, --outage");
+    refuse("--fault: the real programs have one outage, --outage");
   }
   if (topology.client_edges() > 1 && !options.expectations.empty()) {
-    throw std::invalid_argument(
+    refuse(
         "--expect: a claim is about all clients together, and each kind of real ones is a process");
   }
   const std::size_t disturbed = find_node(topology, options.graph.outage_of, "--outage-of");

@@ -8,7 +8,6 @@
 #include <iostream>
 #include <random>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "common/os/process.h"
@@ -224,8 +223,8 @@ Grid grid_of(const OptionList& list, const SimulatorOptions& options) {
   constexpr double kMostRuns = 1e7;
   const double total = grid.size() * static_cast<double>(options.runs);
   if (total > kMostRuns) {
-    throw std::invalid_argument("this is a grid of " + std::to_string(std::llround(total)) +
-                                " runs, more than ten million: choose fewer values or --runs");
+    refuse("this is a grid of " + std::to_string(std::llround(total)) +
+           " runs, more than ten million: choose fewer values or --runs");
   }
   return options.cell.is_part() ? grid : grid.part(options.cell);
 }

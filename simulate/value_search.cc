@@ -29,7 +29,7 @@ ValueScale scale_of(const OptionList& list, const SimulatorOptions& options) {
     return parse_scale(list, least ? options.least : options.most,
                        service ? service->capacity : Outlook::kUnlimited);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(std::string(least ? "--least: " : "--most: ") + error.what());
+    refuse(std::string(least ? "--least: " : "--most: ") + error.what());
   }
 }
 

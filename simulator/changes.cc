@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/base/text.h"
 #include "simulator/graph/topology_options.h"
 #include "simulator/scenario_options.h"
 
@@ -68,7 +69,7 @@ class ChangeList {
     } catch (const NoEffect& error) {
       throw NoEffect(with_its_step(error));
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(with_its_step(error));
+      refuse(with_its_step(error));
     }
   }
 
@@ -119,9 +120,9 @@ std::vector<Change> changes(const ScenarioOptions& options) {
   const auto node_of = [&](const std::string& name, const std::string& option) {
     if (name.empty()) return disturbed;
     if (!topology.empty()) return find_node(topology, name, option);
-    throw std::invalid_argument(option +
-                                ": there is one service, without a name. Several are given with "
-                                "--chain or --topology");
+    refuse(option +
+           ": there is one service, without a name. Several are given with "
+           "--chain or --topology");
   };
 
   HostSettings hosts = topology.empty() ? options.hosts : topology.nodes[disturbed].hosts;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/os/foreign_file.h"
+#include "model/base/text.h"
 #include "model/run/recovery.h"
 #include "simulator/calls.h"
 #include "simulator/graph/topology_options.h"
@@ -98,7 +99,7 @@ void add_topology(Scenario& scenario, const ScenarioOptions& options, Topology a
 void check_hedges(const ScenarioOptions& options) {
   if (options.workload.retry.hedge.any() && options.outage_length() > Duration::zero() &&
       loses_connections(options.workload, options.timeline.outage)) {
-    throw std::invalid_argument(
+    refuse(
         "--hedge: with --outage=reconnect each client has one connection, for one attempt at a time");
   }
 }
@@ -126,8 +127,8 @@ void check_hosts(const ScenarioOptions& options, const Topology& topology) {
         elsewhere ? topology.nodes[find_node(topology, each.node, "--at")].hosts.most()
                   : disturbed.most();
     if (each.action.hosts.last > most) {
-      throw std::invalid_argument("--at " + in_quotes(print_timed(each)) + ": there are " +
-                                  std::to_string(most) + " hosts (--replicas)");
+      refuse("--at " + in_quotes(print_timed(each)) + ": there are " + std::to_string(most) +
+             " hosts (--replicas)");
     }
   }
   const auto refuse_beside = [](const HostSettings& hosts, bool is_so, const char* what,
@@ -135,11 +136,11 @@ void check_hosts(const ScenarioOptions& options, const Topology& topology) {
     if (!is_so || !hosts.many()) return;
     const std::string option =
         hosts.most() > 1 ? "--replicas" : "--probe, --host-start and --host-warm-up";
-    throw std::invalid_argument(option + ": " + what + ' ' + why);
+    refuse(option + ": " + what + ' ' + why);
   };
   if (!topology.empty()) return;
   if (options.hosts.life.scaling.on() && options.service.capacity != Capacity::kWorkers) {
-    throw std::invalid_argument(
+    refuse(
         "--replicas=FROM..TO: the autoscaler follows the use of workers: give --workers and --service-time");
   }
   refuse_beside(options.hosts,

@@ -188,8 +188,8 @@ void check_memory(const Scenario& scenario, std::size_t at_once, double there) {
 void check_length(const Scenario& scenario) {
   constexpr Duration kLongest = std::chrono::hours(100'000);
   if (scenario.length <= kLongest) return;
-  throw std::invalid_argument("the run is too long: at most " + format_duration(kLongest) +
-                              " from its start to the end of --observe");
+  refuse("the run is too long: at most " + format_duration(kLongest) +
+         " from its start to the end of --observe");
 }
 
 void check_verdict(const Scenario& scenario) {
@@ -197,9 +197,8 @@ void check_verdict(const Scenario& scenario) {
   constexpr Duration kBefore = RecoveryTracker::kWindow, kAfter = RecoveryTracker::kLeastAfter;
   const Duration after = scenario.length - *scenario.outage_at - scenario.outage_for;
   if (*scenario.outage_at >= kBefore && after >= kAfter) return;
-  throw std::invalid_argument("the verdicts of many runs need an --outage-at of at least " +
-                              format_duration(kBefore) + " and an --observe of at least " +
-                              format_duration(kAfter));
+  refuse("the verdicts of many runs need an --outage-at of at least " + format_duration(kBefore) +
+         " and an --observe of at least " + format_duration(kAfter));
 }
 
 Scenario checked_scenario(const ScenarioOptions& options, std::uint64_t seed, std::size_t at_once,

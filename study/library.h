@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/base/text.h"
 #include "study/cell_result.h"
 #include "study/evaluator.h"
 #include "study/named_options.h"
@@ -29,7 +30,7 @@ namespace retrystorm {
 // verdict, and std::runtime_error if a thread cannot be started.
 inline CellResult run_scenario(const NamedOptions& options, std::size_t runs = 20,
                                std::uint64_t first_seed = 1, std::size_t threads = 0) {
-  if (runs == 0) throw std::invalid_argument("runs: at least one");
+  if (runs == 0) refuse("runs: at least one");
   const Scenario scenario = make_scenario(scenario_of(options), first_seed);
   check_length(scenario);
   check_verdict(scenario);
@@ -43,8 +44,7 @@ inline nlohmann::ordered_json figure(const CellResult& result, std::string_view 
   for (const CellColumn& column : cell_columns()) {
     if (column.name == name) return column.value(result);
   }
-  throw std::invalid_argument("no figure '" + std::string(name) +
-                              "': docs/output.md has their names");
+  refuse("no figure '" + std::string(name) + "': docs/output.md has their names");
 }
 
 }  // namespace retrystorm

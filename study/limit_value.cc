@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <stdexcept>
 
 #include "model/base/duration.h"
 #include "model/base/text.h"
@@ -36,8 +35,7 @@ std::pair<double, double> usual_range(const Option& option) {
     if (value > 0) values.push_back(value);
   }
   if (values.size() < 2) {
-    throw std::invalid_argument(option.name + " has no usual range: write " + option.name +
-                                "=FROM:TO");
+    refuse(option.name + " has no usual range: write " + option.name + "=FROM:TO");
   }
   return {values.front(), values.back()};
 }
@@ -69,22 +67,18 @@ ValueScale parse_scale(const OptionList& options, const std::string& text, doubl
   }
   if (option == nullptr) {
     const auto meant = nearest(name, known);
-    throw std::invalid_argument(
-        "there is no option " + in_quotes(name) +
-        (meant.empty() ? "" : ": did you mean " + std::string(meant) + '?'));
+    refuse("there is no option " + in_quotes(name) +
+           (meant.empty() ? "" : ": did you mean " + std::string(meant) + '?'));
   }
   if (name == "retry-budget") {
-    throw std::invalid_argument(
+    refuse(
         "retry-budget is a kind of budget: search its amount, budget-deposit (with "
         "--retry-budget=sre), budget-share (envoy) or budget-tokens (grpc)");
   }
   if (option->name == "seed" || option->name == "observe") {
-    throw std::invalid_argument(
-        option->name + " is no setting of the clients or the service: no value of it suffices");
+    refuse(option->name + " is no setting of the clients or the service: no value of it suffices");
   }
-  if (!is_measured(*option)) {
-    throw std::invalid_argument(name + " is not a number, a count or a duration");
-  }
+  if (!is_measured(*option)) refuse(name + " is not a number, a count or a duration");
   std::pair<double, double> range;
   if (equals == std::string::npos) {
     range = usual_range(*option);
@@ -93,12 +87,12 @@ ValueScale parse_scale(const OptionList& options, const std::string& text, doubl
     }
   } else {
     const auto parts = split(std::string_view(text).substr(equals + 1), ':');
-    if (parts.size() != 2) throw std::invalid_argument(in_quotes(text) + " is not NAME=FROM:TO");
+    if (parts.size() != 2) refuse(in_quotes(text) + " is not NAME=FROM:TO");
     range = {measured(*option, parts[0]), measured(*option, parts[1])};
   }
   const auto [from, to] = range;
   if (!(from > 0 && to > from)) {
-    throw std::invalid_argument("the range of " + name + " must be above 0 and not be empty");
+    refuse("the range of " + name + " must be above 0 and not be empty");
   }
   const bool whole = option->kind == Option::Kind::kCount && to - from <= kSteps;
   std::map<double, std::string> values;

@@ -49,8 +49,7 @@ void apply_options(const OptionList& list, const NamedOptions& options,
     if (found == options.end()) continue;
     attempt(found->first, [&] {
       if (!option.same_as.empty() && options.contains(option.same_as)) {
-        throw std::invalid_argument(option.name + ": " + option.same_as +
-                                    " sets the same: give only one of them");
+        refuse(option.name + ": " + option.same_as + " sets the same: give only one of them");
       }
       list.set(found->first, found->second);
     });
@@ -58,9 +57,7 @@ void apply_options(const OptionList& list, const NamedOptions& options,
 }
 
 void apply_options(const OptionList& list, const NamedOptions& options) {
-  apply_options(list, options, [](const std::string&, const char* why) -> void {
-    throw std::invalid_argument(why);
-  });
+  apply_options(list, options, [](const std::string&, const char* why) -> void { refuse(why); });
 }
 
 ScenarioOptions scenario_of(const NamedOptions& options) {

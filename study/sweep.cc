@@ -25,7 +25,7 @@ double parse_plain(std::string_view text) {
   const std::string plain = plain_number(text);
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
   if (error != std::errc() || end != plain.data() + plain.size() || !std::isfinite(value)) {
-    throw std::invalid_argument(in_quotes(text) + " is not a number");
+    refuse(in_quotes(text) + " is not a number");
   }
   return value;
 }
@@ -42,24 +42,22 @@ std::string print_plain(double value) {
 std::vector<std::string> expand_range(const std::string& axis, const std::string& range,
                                       bool durations) {
   const auto parts = split(range, ':');
-  if (parts.size() != 3) {
-    throw std::invalid_argument(axis + ": a range is FROM:TO:STEP");
-  }
+  if (parts.size() != 3) refuse(axis + ": a range is FROM:TO:STEP");
   std::array<double, 3> bounds{};
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     try {
       bounds[i] =
           durations ? static_cast<double>(parse_duration(parts[i]).count()) : parse_plain(parts[i]);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(axis + ": " + error.what());
+      refuse(axis + ": " + error.what());
     }
   }
   const auto [from, to, step] = bounds;
-  if (!(step > 0)) throw std::invalid_argument(axis + ": the step must be above 0");
-  if (to < from) throw std::invalid_argument(axis + ": the range is empty");
+  if (!(step > 0)) refuse(axis + ": the step must be above 0");
+  if (to < from) refuse(axis + ": the range is empty");
   // Adds a billionth of a step, to allow for the rounding of steps like 0.1.
   const double count = std::floor((to - from) / step + 1e-9) + 1;
-  if (count > kMostValues) throw std::invalid_argument(axis + ": too many values (at most 100000)");
+  if (count > kMostValues) refuse(axis + ": too many values (at most 100000)");
   std::vector<std::string> values;
   for (double i = 0; i < count; ++i) {
     // To 12 digits, so that 3 * 0.1 is 0.3.
@@ -75,30 +73,27 @@ std::vector<std::string> expand_range(const std::string& axis, const std::string
 Axis read_axis(const OptionList& options, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw std::invalid_argument("'" + text + "': write NAME=V1,V2,... or NAME=FROM:TO:STEP");
+    refuse("'" + text + "': write NAME=V1,V2,... or NAME=FROM:TO:STEP");
   }
   std::string name = text.substr(0, equals);
   name.erase(0, name.find_first_not_of('-'));
   static const std::set<std::string> kNotSwept{
       "runs", "threads", "seed", "trace", "report-interval", "server-report-interval"};
-  if (kNotSwept.contains(name)) {
-    throw std::invalid_argument(name + ": this option is the same for all cells");
-  }
+  if (kNotSwept.contains(name)) refuse(name + ": this option is the same for all cells");
   const Option* option = options.find(name);
   if (option == nullptr) {
     std::vector<std::string_view> known;
     for (const Option& each : options.all()) known.push_back(each.name);
     const auto meant = nearest(name, known);
-    throw std::invalid_argument(
-        name + ": no option of this name can be swept (only those of the experiment can)" +
-        (meant.empty() ? "" : ": did you mean " + std::string(meant) + '?'));
+    refuse(name + ": no option of this name can be swept (only those of the experiment can)" +
+           (meant.empty() ? "" : ": did you mean " + std::string(meant) + '?'));
   }
   const std::string values = text.substr(equals + 1);
   if (option->name == "strategy") {
     try {
       return axis_of(parse_strategies(options, values));
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(name + ": " + error.what());
+      refuse(name + ": " + error.what());
     }
   }
   // A value may contain a colon: additive:1s, and 100ms,lognormal:100ms:0.5.
@@ -116,11 +111,11 @@ Axis read_axis(const OptionList& options, const std::string& text) {
         try {
           option->set(each);
         } catch (const std::invalid_argument& error) {
-          throw std::invalid_argument(name + ": " + error.what());
+          refuse(name + ": " + error.what());
         }
       }
       if (std::find(axis.values.begin(), axis.values.end(), plain) != axis.values.end()) {
-        throw std::invalid_argument(name + ": " + std::string(each) + " is given twice");
+        refuse(name + ": " + std::string(each) + " is given twice");
       }
       axis.values.push_back(plain);
     }
@@ -146,7 +141,7 @@ Axis parse_axis(const OptionList& options, const std::string& text, const std::s
   try {
     return read_axis(options, text);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(asked + ' ' + error.what());
+    refuse(asked + ' ' + error.what());
   }
 }
 
@@ -154,7 +149,7 @@ Grid make_grid(const OptionList& options, std::vector<Axis> axes) {
   std::set<const Option*> swept;
   for (const Axis& axis : axes) {
     if (swept.insert(options.find(axis.name)).second) continue;
-    throw std::invalid_argument(axis.name + " is swept twice: give all its values at once");
+    refuse(axis.name + " is swept twice: give all its values at once");
   }
   return Grid(std::move(axes));
 }
@@ -206,13 +201,11 @@ CellShare parse_share(std::string_view text) {
   const CellShare share{.number = count(text.substr(0, slash)),
                         .parts = count(text.substr(slash + 1))};
   if (share.number >= 1 && share.number <= share.parts) return share;
-  throw std::invalid_argument("part i of n is i/n, with i from 1 to n, such as 1/4");
+  refuse("part i of n is i/n, with i from 1 to n, such as 1/4");
 }
 
 std::vector<std::size_t> CellShare::of(std::size_t cells) const {
-  if (!is_part() && number > cells) {
-    throw std::invalid_argument("--cell: there are " + std::to_string(cells) + " cells");
-  }
+  if (!is_part() && number > cells) refuse("--cell: there are " + std::to_string(cells) + " cells");
   std::vector<std::size_t> own;
   const std::size_t first = number == 0 ? 0 : number - 1;
   const std::size_t step = is_part() ? parts : number == 0 ? 1 : cells;
@@ -229,7 +222,7 @@ std::string CellShare::title(std::size_t cells) const {
 
 void CellShare::check_seed(bool given) const {
   if (given || !is_part()) return;
-  throw std::invalid_argument("--cell=i/n needs a --seed, the same for each part");
+  refuse("--cell=i/n needs a --seed, the same for each part");
 }
 
 namespace {
@@ -246,7 +239,7 @@ NamedOptions read_file(const OptionList& options, const std::string& path) {
     try {
       options.set(name, text);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(path + ": " + error.what());
+      refuse(path + ": " + error.what());
     }
     settings[options.find(name)->name] = text;
   }
@@ -258,8 +251,7 @@ void check_name(std::string_view name) {
   std::vector<std::string_view> known;
   for (const NamedStrategy& each : named_strategies()) known.push_back(each.name);
   known.emplace_back(kAll);
-  throw std::invalid_argument(unknown_name(name, known) +
-                              "; the path of a settings file contains a dot or a slash");
+  refuse(unknown_name(name, known) + "; the path of a settings file contains a dot or a slash");
 }
 
 }  // namespace
@@ -387,7 +379,7 @@ void check_values(const NamedOptions& given, const Grid& grid) {
       } catch (const std::invalid_argument& error) {
         std::string why = error.what();
         if (why.starts_with(axis.name + ": ")) why.erase(0, axis.name.size() + 2);
-        throw std::invalid_argument("--sweep " + axis.name + ": " + why);
+        refuse("--sweep " + axis.name + ": " + why);
       }
     }
   }
@@ -400,8 +392,7 @@ void refuse_other_forms(const OptionList& options, const Grid& grid,
     for (const Option& other : options.all()) {
       if (other.name != swept.same_as && other.same_as != swept.name) continue;
       if (!typed(other.name)) continue;
-      throw std::invalid_argument("--" + swept.name + " excludes --" + other.name +
-                                  ": give one of them");
+      refuse("--" + swept.name + " excludes --" + other.name + ": give one of them");
     }
   }
 }

@@ -27,7 +27,7 @@ std::string media_type(std::string_view name) {
   return "text/javascript; charset=utf-8";
 }
 
-void refuse(httplib::Response& response, int status, const std::string& why) {
+void answer_error(httplib::Response& response, int status, const std::string& why) {
   response.status = status;
   response.set_content(nlohmann::json{{"error", why}}.dump(), "application/json");
 }
@@ -76,12 +76,12 @@ void Dashboard::add_routes() {
   check_before_reading(
       server, kLargestBody, [this](const httplib::Request& request, httplib::Response& response) {
         if (!is_our_address(request, port())) {
-          refuse(response, 403,
-                 "this page is only for browsers on this machine, at 127.0.0.1 or localhost");
+          answer_error(response, 403,
+                       "this page is only for browsers on this machine, at 127.0.0.1 or localhost");
           return true;
         }
         if (request.method == "POST" && !may_change(request)) {
-          refuse(response, 403, "a change needs the token that the client printed");
+          answer_error(response, 403, "a change needs the token that the client printed");
           return true;
         }
         return false;
@@ -103,7 +103,7 @@ void Dashboard::add_routes() {
     // A page of another site could not read the events, but could take up all the streams.
     const std::string site = request.get_header_value("Sec-Fetch-Site");
     if (!site.empty() && site != "same-origin" && site != "none") {
-      return refuse(response, 403, "a page of another site may not read this");
+      return answer_error(response, 403, "a page of another site may not read this");
     }
     serve_events(response);
   });
@@ -111,7 +111,7 @@ void Dashboard::add_routes() {
 
 void Dashboard::serve_events(httplib::Response& response) {
   auto subscription = events_.subscribe();
-  if (!subscription) return refuse(response, 503, "too many browsers are listening");
+  if (!subscription) return answer_error(response, 503, "too many browsers are listening");
   // Without chunks: the stream lasts as long as the connection.
   response.set_content_provider("text/event-stream",
                                 [subscription](std::size_t, httplib::DataSink& sink) {
@@ -127,22 +127,22 @@ void Dashboard::serve_events(httplib::Response& response) {
 
 void Dashboard::add_commands() {
   httplib::Server& server = port_->server();
-  server.Post("/control/freeze",
-              [this](const httplib::Request& request, httplib::Response& response) {
-                const auto json = nlohmann::json::parse(request.body, nullptr, false);
-                const auto seconds =
-                    json.is_object() ? json.value("seconds", nlohmann::json()) : nlohmann::json();
-                if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
-                    seconds.get<double>() > kLongestFreeze) {
-                  return refuse(response, 400, "the seconds must be more than 0 and at most 3600");
-                }
-                if (!can_freeze()) {
-                  return refuse(response, 409,
-                                "there is no process to freeze: start the client with "
-                                "--server-pid=$(pidof server)");
-                }
-                handle(FreezeCommand{from_seconds(seconds.get<double>())}, response);
-              });
+  server.Post(
+      "/control/freeze", [this](const httplib::Request& request, httplib::Response& response) {
+        const auto json = nlohmann::json::parse(request.body, nullptr, false);
+        const auto seconds =
+            json.is_object() ? json.value("seconds", nlohmann::json()) : nlohmann::json();
+        if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
+            seconds.get<double>() > kLongestFreeze) {
+          return answer_error(response, 400, "the seconds must be more than 0 and at most 3600");
+        }
+        if (!can_freeze()) {
+          return answer_error(response, 409,
+                              "there is no process to freeze: start the client with "
+                              "--server-pid=$(pidof server)");
+        }
+        handle(FreezeCommand{from_seconds(seconds.get<double>())}, response);
+      });
   server.Post("/control/wake", [this](const httplib::Request&, httplib::Response& response) {
     handle(WakeCommand{}, response);
   });
@@ -155,7 +155,7 @@ void Dashboard::add_commands() {
           if (!name.is_string()) throw std::invalid_argument("the strategy is missing");
           handle(RestartCommand{retry_settings(name.get<std::string>()).strategy}, response);
         } catch (const std::invalid_argument& error) {
-          refuse(response, 400, error.what());
+          answer_error(response, 400, error.what());
         }
       });
   server.Post("/control/act", [this](const httplib::Request& request, httplib::Response& response) {
@@ -169,19 +169,19 @@ void Dashboard::add_commands() {
       }
       const Action action = parse_action(line);
       if (is_of_service(action) && !can_order()) {
-        return refuse(response, 409,
-                      "the server takes no orders: start both with --admin-token-file=FILE");
+        return answer_error(response, 409,
+                            "the server takes no orders: start both with --admin-token-file=FILE");
       }
       handle(ActCommand{action}, response);
     } catch (const std::invalid_argument& error) {
-      refuse(response, 400, error.what());
+      answer_error(response, 400, error.what());
     }
   });
 }
 
 void Dashboard::handle(const Command& command, httplib::Response& response) {
   if (!commands_.push(command))
-    return refuse(response, 429, "too many commands at a time: try again");
+    return answer_error(response, 429, "too many commands at a time: try again");
   response.status = 202;
   response.set_content("{}", "application/json");
 }

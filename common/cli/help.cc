@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -424,12 +423,11 @@ std::string explain(const CLI::App& app, const std::string& asked) {
     const auto parts = split(name, '-');
     if (meant.empty() && std::ranges::find(parts, asked) != parts.end()) meant = name;
   }
-  throw std::invalid_argument(
-      in_quotes(asked) + " is not known" +
-      (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") +
-      (is_option ? ": --help-all has the options of this program, "
-                   "the manual pages those of all"
-                 : ": --explain knows the words of the output, --help-full has all options"));
+  refuse(in_quotes(asked) + " is not known" +
+         (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") +
+         (is_option ? ": --help-all has the options of this program, "
+                      "the manual pages those of all"
+                    : ": --explain knows the words of the output, --help-full has all options"));
 }
 
 }  // namespace retrystorm

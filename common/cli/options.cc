@@ -15,6 +15,7 @@
 #include "common/cli/settings_file.h"
 #include "common/os/foreign_file.h"
 #include "common/output/json_lines.h"
+#include "model/base/text.h"
 #include "model/retry/strategies.h"
 
 namespace retrystorm {
@@ -251,9 +252,7 @@ void add_look(CLI::App& app, AnswerLook& look) {
       [&look](const std::string& text) {
         constexpr std::array kNames{"auto", "always", "never"};
         const auto found = std::find(kNames.begin(), kNames.end(), text);
-        if (found == kNames.end()) {
-          throw std::invalid_argument(unknown_name(text, {"auto", "always", "never"}));
-        }
+        if (found == kNames.end()) refuse(unknown_name(text, {"auto", "always", "never"}));
         look.color = static_cast<ColorWish>(found - kNames.begin());
       },
       "auto (on a terminal, unless NO_COLOR is set), always or never");
@@ -267,9 +266,7 @@ void add_trace(CLI::App& app, std::size_t& target) {
 }
 
 void check_trace(std::size_t trace, const std::string& json) {
-  if (trace > 0 && json.empty()) {
-    throw std::invalid_argument("--trace writes to the file of --json: give one");
-  }
+  if (trace > 0 && json.empty()) refuse("--trace writes to the file of --json: give one");
 }
 
 void add_service_options(CLI::App& app, ServiceOptions& options, Engine engine) {
@@ -297,7 +294,7 @@ void add_options(CLI::App& app, const OptionList& options) {
     // The displayed default is the current value, even after a named strategy has changed it.
     const auto set = [set = option.set](const std::string& text) {
       // Such an option is empty as long as it is not given.
-      if (text.empty()) throw std::invalid_argument("it is empty: leave it out, or give a value");
+      if (text.empty()) refuse("it is empty: leave it out, or give a value");
       set(text);
     };
     auto* added = add_value(*group, dashed(option), type_name(option.kind), option.get(), set, help)

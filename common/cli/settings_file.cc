@@ -261,7 +261,7 @@ std::map<std::string, std::string, std::less<>> read_settings(const std::string&
       settings[item.name] = CLI::detail::join(item.inputs, "; ");
     }
   } catch (const CLI::Error& error) {
-    throw std::invalid_argument(path + ": " + error.what());
+    refuse(path + ": " + error.what());
   }
   return settings;
 }

@@ -110,23 +110,16 @@ bool is_token(std::string_view text) {
 }
 
 std::pair<std::string, std::string> parse_header(const std::string& text) {
-  const auto refuse = [&text](const std::string& why) {
-    // Escaped, because it may contain line breaks.
-    std::string shown = text;
-    for (char& c : shown) {
-      if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
-    }
-    return std::invalid_argument("--header: '" + shown + "' " + why);
-  };
+  const std::string shown = "--header: " + in_quotes(text);
   // A line break in it would begin another header, or the body.
   if (std::ranges::any_of(text,
                           [](unsigned char c) { return (c < ' ' && c != '\t') || c == 127; })) {
-    throw refuse("has control characters in it");
+    refuse(shown + " has control characters in it");
   }
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) throw refuse("is not a header like 'Name: value'");
+  if (colon == std::string::npos) refuse(shown + " is not a header like 'Name: value'");
   const std::string name = text.substr(0, colon);
-  if (!is_token(name)) throw refuse("has no valid name before its colon");
+  if (!is_token(name)) refuse(shown + " has no valid name before its colon");
   return {name, std::string(trimmed(std::string_view(text).substr(colon + 1)))};
 }
 

@@ -1,7 +1,5 @@
 #include "common/http/orders.h"
 
-#include <stdexcept>
-
 namespace retrystorm {
 namespace {
 
@@ -10,9 +8,7 @@ constexpr std::string_view kEnds = "ends";
 
 Disturbance parse_outage(std::string_view text) {
   const Disturbance outage = parse_disturbance(text, Engine::kReal);
-  if (!is_of_service(outage)) {
-    throw std::invalid_argument(print_disturbance(outage) + " cannot be done by the server");
-  }
+  if (!is_of_service(outage)) refuse(print_disturbance(outage) + " cannot be done by the server");
   return outage;
 }
 
@@ -23,7 +19,7 @@ bool parse_outage_order(std::string_view line, OutageOrder& order) {
   if (!line.starts_with(kOutage) || line.ends_with(kEnds)) return false;
   line.remove_prefix(kOutage.size());
   const std::size_t at = line.find(kFor);
-  if (at == line.npos) throw std::invalid_argument("the outage has no duration");
+  if (at == line.npos) refuse("the outage has no duration");
   order = {.outage = parse_outage(line.substr(0, at)),
            .most = parse_duration(line.substr(at + kFor.size()), Duration::zero())};
   return true;

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <stdexcept>
 #include <thread>
 
 #include "common/os/process.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 
@@ -108,14 +108,12 @@ bool is_private(const std::string& address) {
 void check_consent(const Url& url, const Consent& consent) {
   const std::string whom = host_and_port(url);
   if (consent.may_load != whom) {
-    throw std::invalid_argument(
-        "this loads the service to its limit: if you may do that, add --i-may-load=" + whom +
-        " (measure --plan says what it sends)");
+    refuse("this loads the service to its limit: if you may do that, add --i-may-load=" + whom +
+           " (measure --plan says what it sends)");
   }
   if (!consent.even_public && !is_private(url.address)) {
-    throw std::invalid_argument(
-        url.address +
-        " is a public address: others may be using it; if you may, add --even-public");
+    refuse(url.address +
+           " is a public address: others may be using it; if you may, add --even-public");
   }
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <stdexcept>
 
 #include "common/output/json_lines.h"
 #include "common/output/json_text.h"
@@ -148,7 +147,7 @@ std::string find_figure(const std::string& typed, const Figures& known) {
   // There are about a hundred.
   constexpr std::size_t kShown = 6;
   const auto near = nearest_names(name, {figures.begin(), figures.end()}, kShown);
-  throw std::invalid_argument(unknown_name(typed, near) + ", or any figure of the summary");
+  refuse(unknown_name(typed, near) + ", or any figure of the summary");
 }
 
 double infinite_if_never(const Json& value) {
@@ -210,9 +209,9 @@ double parse_bound(const std::string& text, const std::string& typed_name, Expec
   }
   claim.percent = text.ends_with('%');
   if (claim.percent && !is_share(claim.figure)) {
-    throw std::invalid_argument(in_quotes(text) + " is a share, but " + typed_name +
-                                " is none: write a number without %, or claim a share, such as "
-                                "success, success-during or success-after");
+    refuse(in_quotes(text) + " is a share, but " + typed_name +
+           " is none: write a number without %, or claim a share, such as "
+           "success, success-during or success-after");
   }
   if (claim.percent) {
     const std::string_view number = std::string_view(text).substr(0, text.size() - 1);
@@ -221,8 +220,8 @@ double parse_bound(const std::string& text, const std::string& typed_name, Expec
   const double bound = parse_number(text, -1e18, 1e18);
   if (!is_share(claim.figure)) return bound;
   if (bound > 1) {
-    throw std::invalid_argument(in_quotes(text) + " is above 1, but " + typed_name +
-                                " is a share: write " + text + "%, or a number from 0 to 1");
+    refuse(in_quotes(text) + " is above 1, but " + typed_name + " is a share: write " + text +
+           "%, or a number from 0 to 1");
   }
   claim.percent = true;
   return bound;
@@ -280,9 +279,8 @@ Expectation parse_expectation(const std::string& text, const Figures& known) {
     for (const Verdict each : kVerdicts) names.push_back(name_of(each));
     const auto found = std::find(names.begin(), names.end(), underscored(trimmed(text)));
     if (found == names.end()) {
-      throw std::invalid_argument(
-          unknown_name(text, std::vector<std::string_view>(names.begin(), names.end())) +
-          "; or write a bound, such as 'down<5%'");
+      refuse(unknown_name(text, std::vector<std::string_view>(names.begin(), names.end())) +
+             "; or write a bound, such as 'down<5%'");
     }
     claim.verdict = kVerdicts[static_cast<std::size_t>(found - names.begin())];
     return claim;
@@ -292,7 +290,7 @@ Expectation parse_expectation(const std::string& text, const Figures& known) {
                    : text[at] == '>' ? (or_equal ? Relation::kAtLeast : Relation::kAbove)
                                      : Relation::kEqual;
   if (!or_equal && at + 1 < text.size() && std::string_view("<>").find(text[at + 1]) != text.npos) {
-    throw std::invalid_argument(in_quotes(text) + ": write <= or >=");
+    refuse(in_quotes(text) + ": write <= or >=");
   }
   const std::string typed(trimmed(std::string_view(text).substr(0, at)));
   claim.figure = find_figure(typed, known);

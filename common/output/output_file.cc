@@ -15,7 +15,7 @@
 namespace retrystorm {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void refuse_path(const std::string& path, const std::string& why) {
   throw std::runtime_error("cannot write to " + path + ": " + why);
 }
 
@@ -28,13 +28,13 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     return;
   }
   descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) refuse(path, std::generic_category().message(errno));
+  if (descriptor_ < 0) refuse_path(path, std::generic_category().message(errno));
   struct stat about {};
   regular_ = fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode);
   // Some file systems have no locks. There, the file is not protected.
   if (regular_ && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(descriptor_);
-    refuse(path, "it is being written already, perhaps by another run");
+    refuse_path(path, "it is being written already, perhaps by another run");
   }
 }
 
@@ -56,7 +56,7 @@ void OutputFile::take_standard_output() {
   std::cout.flush();
   descriptor_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (descriptor_ < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    refuse(path_, std::generic_category().message(errno));
+    refuse_path(path_, std::generic_category().message(errno));
   }
 }
 
@@ -73,7 +73,7 @@ FileBeside make_beside(const std::string& path, const std::string& cannot) {
 
 void OutputFile::empty() const {
   if (regular_ && ftruncate(descriptor_, 0) != 0) {
-    refuse(path_, std::generic_category().message(errno));
+    refuse_path(path_, std::generic_category().message(errno));
   }
 }
 

@@ -240,10 +240,10 @@ Json catalogue() {
 }
 
 NamedOptions read_given(const Json& json) {
-  if (!json.is_object()) throw std::invalid_argument("options are {NAME: TEXT}");
+  if (!json.is_object()) refuse("options are {NAME: TEXT}");
   NamedOptions given;
   for (const auto& [name, text] : json.items()) {
-    if (!text.is_string()) throw std::invalid_argument(name + " is no text");
+    if (!text.is_string()) refuse(name + " is no text");
     given.emplace(name, text.get<std::string>());
   }
   return given;

@@ -359,9 +359,7 @@ class Series final : public RunObserver, public ServiceObserver {
 
 Duration interval_of(const Json& question) {
   const Duration interval = from_seconds(question.at("interval_s").get<double>());
-  if (interval < std::chrono::seconds(1)) {
-    throw std::invalid_argument("interval_s is no interval of a run");
-  }
+  if (interval < std::chrono::seconds(1)) refuse("interval_s is no interval of a run");
   return interval;
 }
 
@@ -429,7 +427,7 @@ Json trials(const Json& question) {
 Json share(const Json& question) {
   const auto hits = question.at("hits").get<std::size_t>();
   const auto runs = question.at("runs").get<std::size_t>();
-  if (hits > runs) throw std::invalid_argument("there are more hits than runs");
+  if (hits > runs) refuse("there are more hits than runs");
   const Interval interval = wilson_interval(hits, runs);
   return {{"low", interval.low}, {"high", interval.high}};
 }
@@ -465,7 +463,7 @@ Json answer_to(const Json& question) {
   if (what == "trials") return trials(question);
   if (what == "share") return share(question);
   if (what == "waits") return waits(question);
-  throw std::invalid_argument(in_quotes(what) + " is no question");
+  refuse(in_quotes(what) + " is no question");
 }
 
 }  // namespace

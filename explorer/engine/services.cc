@@ -95,10 +95,10 @@ void check_for_file(const std::string& name, const std::string& text) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   if (name.find_first_not_of(kLetters) != name.npos) {
-    throw std::invalid_argument("an option of a service has a name such as api.workers");
+    refuse("an option of a service has a name such as api.workers");
   }
   if (text.find_first_of("\n\r;#\"'") != text.npos || trimmed(text) != text) {
-    throw std::invalid_argument(name + ": " + in_quotes(text) + " is no value of an option");
+    refuse(name + ": " + in_quotes(text) + " is no value of an option");
   }
 }
 
@@ -118,7 +118,7 @@ ServicesSetting::ServicesSetting(const NamedOptions& given) {
     try {
       sections.add_chain(chain->second);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(std::string("chain: ") + error.what());
+      refuse(std::string("chain: ") + error.what());
     }
     plain.erase(chain);
   }
@@ -137,9 +137,9 @@ TopologyFile ServicesSetting::topology() const {
   try {
     return {"", file};
   } catch (const BadTopologyLine& error) {
-    throw std::invalid_argument(of.at(error.line - 1) + ": " + error.why);
+    refuse(of.at(error.line - 1) + ": " + error.why);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(of.front() + ": " + error.what());
+    refuse(of.front() + ": " + error.what());
   }
 }
 

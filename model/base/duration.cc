@@ -36,7 +36,7 @@ constexpr Unit kUnits[] = {
     {"hours", 3600 * kSecond},
 };
 
-[[noreturn]] void refuse(std::string_view text, const char* why) {
+[[noreturn]] void refuse_duration(std::string_view text, const char* why) {
   throw std::invalid_argument("'" + std::string(text) + "' " + why +
                               " (a duration is written like 100ms, 2s, 1m30s; a bare number below "
                               "60 is seconds)");
@@ -59,7 +59,7 @@ Decimal take_decimal(std::string_view text, std::string_view& rest) {
   bool any = false;
   for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1), any = true) {
     const int digit = rest.front() - '0';
-    if (number.whole > (kMax - digit) / 10) refuse(text, "is too long a duration");
+    if (number.whole > (kMax - digit) / 10) refuse_duration(text, "is too long a duration");
     number.whole = number.whole * 10 + digit;
   }
   if (!rest.empty() && rest.front() == '.') {
@@ -70,7 +70,7 @@ Decimal take_decimal(std::string_view text, std::string_view& rest) {
       number.scale *= 10;
     }
   }
-  if (!any) refuse(text, "is not a duration");
+  if (!any) refuse_duration(text, "is not a duration");
   return number;
 }
 
@@ -91,7 +91,7 @@ std::int64_t take_unit(std::string_view text, std::string_view& rest) {
       return unit.nanoseconds;
     }
   }
-  refuse(text, name.empty() ? "lacks a unit" : "has an unknown unit");
+  refuse_duration(text, name.empty() ? "lacks a unit" : "has an unknown unit");
 }
 
 std::string trim_fraction(std::int64_t value, std::int64_t unit) {
@@ -133,12 +133,12 @@ Duration parse_duration(std::string_view text) {
       throw std::invalid_argument("'" + bare + "' has no unit: " + bare + "s or " + bare + "ms?");
     }
     const std::int64_t unit = first && rest.empty() ? kSecond : take_unit(text, rest);
-    if (number.whole > kMax / unit) refuse(text, "is too long a duration");
+    if (number.whole > kMax / unit) refuse_duration(text, "is too long a duration");
     const std::int64_t part = number.whole * unit;
     const auto fraction = static_cast<std::int64_t>(static_cast<double>(number.fraction) *
                                                     (static_cast<double>(unit) / number.scale));
     if (part > kMax - fraction || part + fraction > kMax - total) {
-      refuse(text, "is too long a duration");
+      refuse_duration(text, "is too long a duration");
     }
     total += part + fraction;
     first = false;

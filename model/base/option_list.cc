@@ -108,7 +108,7 @@ Option& OptionList::one_of(std::string_view names, std::vector<std::string_view>
       names, Option::Kind::kChoice, std::move(help),
       [choices, choose = std::move(choose)](std::string_view text) {
         const auto found = std::find(choices.begin(), choices.end(), text);
-        if (found == choices.end()) throw std::invalid_argument(unknown_name(text, choices));
+        if (found == choices.end()) refuse(unknown_name(text, choices));
         choose(static_cast<std::size_t>(found - choices.begin()));
       },
       std::move(get));
@@ -210,14 +210,13 @@ void OptionList::set(std::string_view name, std::string_view value) const {
       known.insert(known.end(), each.second_names.begin(), each.second_names.end());
     }
     const auto meant = nearest(name, known);
-    throw std::invalid_argument(
-        "there is no option " + in_quotes(name) +
-        (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)"));
+    refuse("there is no option " + in_quotes(name) +
+           (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)"));
   }
   try {
     option->set(value);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(std::string(name) + ": " + error.what());
+    refuse(std::string(name) + ": " + error.what());
   }
 }
 
@@ -228,7 +227,7 @@ void OptionList::apply(std::string_view settings) const {
     settings.remove_prefix(std::min(end + 1, settings.size()));
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;
     const std::size_t equals = line.find('=');
-    if (equals == line.npos) throw std::invalid_argument(in_quotes(line) + " is not NAME = VALUE");
+    if (equals == line.npos) refuse(in_quotes(line) + " is not NAME = VALUE");
     set(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
   }
 }
@@ -291,10 +290,6 @@ void refuse(const UnusedOptions& unused) {
     if (sentences.insert(sentence).second) lines += (lines.empty() ? "" : "\n") + sentence;
   }
   if (!lines.empty()) throw NoEffect(lines);
-}
-
-void refuse(const std::string& sentence) {
-  throw std::invalid_argument(sentence);
 }
 
 }  // namespace retrystorm

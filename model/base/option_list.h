@@ -303,7 +303,4 @@ struct NoEffect : std::invalid_argument {
 // If there are any, throws NoEffect with their sentences, each on a line.
 void refuse(const UnusedOptions& unused);
 
-// Throws std::invalid_argument with this sentence.
-[[noreturn]] void refuse(const std::string& sentence);
-
 }  // namespace retrystorm

@@ -12,6 +12,11 @@
 #include <utility>
 
 namespace retrystorm {
+
+void refuse(const std::string& sentence) {
+  throw std::invalid_argument(sentence);
+}
+
 namespace {
 
 constexpr double kMostBareSpread = 2;
@@ -52,7 +57,7 @@ template <typename Number>
   const bool share = most == 1 && std::is_same_v<Number, double>;
   const auto value = share ? read_decimal(text) : std::nullopt;
   if (value && *value > 1 && *value <= 100) message.append(": ").append(text).append("%?");
-  throw std::invalid_argument(message);
+  refuse(message);
 }
 
 // A number as it is written: its digits, and what follows them.
@@ -234,8 +239,7 @@ double parse_number(std::string_view text, double least, double most) {
 
 double parse_rate(std::string_view text, double least, double most) {
   if (text.find('/') != text.npos && plain_number(text) == text) {
-    throw std::invalid_argument(
-        in_quotes(text) + " is not a rate: write it as 10 or 10/s, 600/min (600/m) or 36000/h");
+    refuse(in_quotes(text) + " is not a rate: write it as 10 or 10/s, 600/min (600/m) or 36000/h");
   }
   return within(text, {Form::kRate}, least, most);
 }
@@ -248,8 +252,8 @@ double parse_spread(std::string_view text, double most) {
   const double value = within(text, {Form::kPercentage}, 0, most);
   if (value <= kMostBareSpread) return value;
   if (written_number(text).form != Form::kPercentage) {
-    throw std::invalid_argument(in_quotes(text) + " is not clear: " + print_number(value) +
-                                "% or " + percentage(value) + "?");
+    refuse(in_quotes(text) + " is not clear: " + print_number(value) + "% or " + percentage(value) +
+           "?");
   }
   return to_digits(value, kPercentageDigits);
 }
@@ -261,8 +265,7 @@ std::string print_spread(double value) {
 std::string number_with_unit(std::string_view text, std::string_view unit) {
   const auto [digits, factor, divisor, form] = written_number(text);
   if ((form == Form::kPercentage || form == Form::kTimes) && read_decimal(digits)) {
-    throw std::invalid_argument(in_quotes(text) + " is a ratio, and not a number of " +
-                                std::string(unit));
+    refuse(in_quotes(text) + " is a ratio, and not a number of " + std::string(unit));
   }
   const bool rate = form == Form::kRate || text.find('/') != text.npos;
   if (!rate || !unit.ends_with("/s")) return std::string(text);

@@ -1,4 +1,4 @@
-// Numbers and names as people write them. Reads strictly; errors are one sentence.
+// Numbers and names as people write them. Reads strictly; bad input is refused with one sentence.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace retrystorm {
+
+// Throws std::invalid_argument with this sentence: what is wrong with the user's input, and what would be right.
+[[noreturn]] void refuse(const std::string& sentence);
 
 // What others wrote, fit for where it goes. In a line for people: `?` for each control character but those in
 // `kept`. In Markdown: as text in which nothing is markup or HTML, or as code. (In CSV: `csv_row`.)

@@ -1,6 +1,5 @@
 #include "model/graph/topology.h"
 
-#include <stdexcept>
 #include <utility>
 
 #include "model/base/text.h"
@@ -27,7 +26,7 @@ NamedCall parse_call(std::string_view text, void (*check_name)(std::string_view)
     } else if (sign == '@') {
       named.call.share = parse_number(value, 0, 1);
     } else {
-      throw std::invalid_argument("after " + named.to + " only ?, *TIMES and @SHARE are possible");
+      refuse("after " + named.to + " only ?, *TIMES and @SHARE are possible");
     }
     if (sign != '?') rest.remove_prefix(value.size());
   }
@@ -47,12 +46,11 @@ void check_service_name(std::string_view text) {
                        text.find_first_not_of(kLetters) == text.npos && text.front() != '-' &&
                        text.front() != '_' && !(text.front() >= '0' && text.front() <= '9');
   if (!is_name) {
-    throw std::invalid_argument(
-        in_quotes(text) +
-        " is no name: letters, digits, - and _ are, at most 32, the first a letter");
+    refuse(in_quotes(text) +
+           " is no name: letters, digits, - and _ are, at most 32, the first a letter");
   }
   if (text == "clients") {
-    throw std::invalid_argument(
+    refuse(
         "clients are those who call the first service: another name is needed, or [clients.NAME] for some of "
         "them");
   }
@@ -77,8 +75,7 @@ NamedPlan parse_calls(std::string_view text, void (*check_name)(std::string_view
         ++calls;
       }
       if (calls > kMostCalls) {
-        throw std::invalid_argument("at most " + std::to_string(kMostCalls) +
-                                    " calls a request are possible");
+        refuse("at most " + std::to_string(kMostCalls) + " calls a request are possible");
       }
     }
     plan.push_back(std::move(at_once));
@@ -96,7 +93,7 @@ OnFailure parse_on_failure(std::string_view text) {
     return {.kind = OnFailure::Kind::kNeed,
             .need = static_cast<std::size_t>(parse_count(text.substr(kNeed.size()), 1, 10'000))};
   }
-  throw std::invalid_argument(in_quotes(text) + ": fail-fast, all or need:NUMBER is expected");
+  refuse(in_quotes(text) + ": fail-fast, all or need:NUMBER is expected");
 }
 
 std::string print_on_failure(const OnFailure& rule) {

@@ -32,14 +32,14 @@ std::vector<double> parse_table(std::string_view text) {
     try {
       table.push_back(parse_number(text.substr(begin, end - begin), 0, kMost));
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(std::string(error.what()) +
-                                  ": these are multiples of --backoff-base, joined by +; "
-                                  "waits of 1s, 1s, 2s, 3s are --backoff-base=1s "
-                                  "--backoff-table=1+1+2+3");
+      refuse(std::string(error.what()) +
+             ": these are multiples of --backoff-base, joined by +; "
+             "waits of 1s, 1s, 2s, 3s are --backoff-base=1s "
+             "--backoff-table=1+1+2+3");
     }
     begin = end + 1;
   }
-  if (table.size() > kMostNumbers) throw std::invalid_argument("more than 1000 numbers");
+  if (table.size() > kMostNumbers) refuse("more than 1000 numbers");
   return table;
 }
 
@@ -394,15 +394,14 @@ Jitter parse_jitter(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   const auto info = std::find_if(kKinds.begin(), kKinds.end(),
                                  [name](const KindInfo& each) { return each.name == name; });
-  if (info == kKinds.end()) throw std::invalid_argument(unknown_name(name, kind_names()));
+  if (info == kKinds.end()) refuse(unknown_name(name, kind_names()));
   Jitter jitter{.kind = info->kind, .amount = info->preset_amount};
   if (info->amount == Amount::kTimeOrPercent) jitter.spread = kUsualSpread;
   if (colon == text.npos) return jitter;
   const std::string_view amount = text.substr(colon + 1);
   switch (info->amount) {
     case Amount::kNone:
-      throw std::invalid_argument(in_quotes(text) + ": " + std::string(name) +
-                                  " jitter takes no amount");
+      refuse(in_quotes(text) + ": " + std::string(name) + " jitter takes no amount");
     case Amount::kShare:
       jitter.amount = info->kind == Jitter::Kind::kNormal ? parse_spread(amount, kMostNormal)
                                                           : parse_number(amount, 0, kMostShare);

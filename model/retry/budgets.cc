@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -164,7 +163,7 @@ void check(const BudgetSettings& settings) {
   const bool bucket = settings.ttl == Duration::max();
   if (settings.kind != BudgetKind::kTokens || bucket) return;
   if (settings.threshold > 0 && settings.threshold != BudgetSettings::kNone) {
-    throw std::invalid_argument(
+    refuse(
         "budget-threshold is a share of the bucket: it must be 0 with --budget-ttl, which has no "
         "bucket");
   }

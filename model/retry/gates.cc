@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <span>
-#include <stdexcept>
 
 #include "model/base/random.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 namespace {
@@ -80,7 +80,7 @@ ConcurrencyLimitSettings::Kind limit_kind(std::string_view name) {
   if (name == kNoneWord) return Kind::kNone;
   if (name == "fixed") return Kind::kFixed;
   if (name == "aimd") return Kind::kAimd;
-  throw std::invalid_argument(unknown_name(name, {kNoneWord, "fixed", "aimd"}));
+  refuse(unknown_name(name, {kNoneWord, "fixed", "aimd"}));
 }
 
 // KIND[:LIMIT]
@@ -90,10 +90,10 @@ void parse_limit(std::string_view text, ConcurrencyLimitSettings& settings) {
   const Kind kind = limit_kind(text.substr(0, colon));
   std::uint32_t start = ConcurrencyLimitSettings().start;
   if (colon != text.npos) {
-    if (kind == Kind::kNone) throw std::invalid_argument("none takes no limit");
+    if (kind == Kind::kNone) refuse("none takes no limit");
     start = static_cast<std::uint32_t>(parse_count(text.substr(colon + 1), 1, kMostConcurrent));
   } else if (kind == Kind::kFixed) {
-    throw std::invalid_argument("fixed takes a limit (fixed:100)");
+    refuse("fixed takes a limit (fixed:100)");
   }
   settings.kind = kind;
   settings.start = start;
@@ -130,11 +130,9 @@ void declare_options(OptionList& options, ConcurrencyLimitSettings& settings) {
 
 void check(const ConcurrencyLimitSettings& settings) {
   if (settings.kind != ConcurrencyLimitSettings::Kind::kAimd) return;
-  if (settings.least > settings.most) {
-    throw std::invalid_argument("limit-min is above limit-max");
-  }
+  if (settings.least > settings.most) refuse("limit-min is above limit-max");
   if (settings.start < settings.least || settings.start > settings.most) {
-    throw std::invalid_argument("concurrency-limit starts outside limit-min and limit-max");
+    refuse("concurrency-limit starts outside limit-min and limit-max");
   }
 }
 
@@ -188,8 +186,8 @@ void parse_client_rate(std::string_view text, ClientRateSettings& settings) {
   using Kind = ClientRateSettings::Kind;
   if (text.empty() || text.find_first_of("0123456789") != 0) {
     if (text != kNoneWord && text != kAdaptive) {
-      throw std::invalid_argument(unknown_name(text, {kNoneWord, kAdaptive}) +
-                                  ", or give a rate, such as 10/s or 600/min");
+      refuse(unknown_name(text, {kNoneWord, kAdaptive}) +
+             ", or give a rate, such as 10/s or 600/min");
     }
     settings.kind = text == kAdaptive ? Kind::kAwsAdaptive : Kind::kNone;
     return;

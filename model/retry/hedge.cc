@@ -16,9 +16,9 @@ void parse_delay(std::string_view text, HedgeSettings& settings) {
     try {
       percentile = parse_number(text.substr(1), 0, 100);
     } catch (const std::invalid_argument&) {
-      throw std::invalid_argument(in_quotes(text) + wrong);
+      refuse(in_quotes(text) + wrong);
     }
-    if (percentile <= 0 || percentile >= 100) throw std::invalid_argument(in_quotes(text) + wrong);
+    if (percentile <= 0 || percentile >= 100) refuse(in_quotes(text) + wrong);
   } else if (!is_none(text)) {
     delay = parse_duration(text, Duration::zero());
   }

@@ -63,10 +63,10 @@ void set_part(RetryOn& retry_on, std::string_view part, bool on) {
     try {
       status = parse_count(part, kHundred, retry_on.statuses.size() - 1);
     } catch (const std::invalid_argument&) {
-      throw std::invalid_argument(in_quotes(part) +
-                                  " is no status (such as 503), no hundred of them (such as 5xx), "
-                                  "no gRPC status (such as UNAVAILABLE), and none of hinted, "
-                                  "transport and timeout; several are joined by +");
+      refuse(in_quotes(part) +
+             " is no status (such as 503), no hundred of them (such as 5xx), "
+             "no gRPC status (such as UNAVAILABLE), and none of hinted, "
+             "transport and timeout; several are joined by +");
     }
     retry_on.statuses[status] = on;
   }

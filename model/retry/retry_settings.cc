@@ -1,8 +1,8 @@
 #include "model/retry/retry_settings.h"
 
-#include <stdexcept>
 #include <vector>
 
+#include "model/base/text.h"
 #include "model/retry/strategies.h"
 
 namespace retrystorm {
@@ -91,14 +91,14 @@ RetrySettings retry_settings(std::string_view strategy) {
   const NamedStrategy* named = find_strategy(strategy);
   if (named == nullptr) {
     if (strategy.find_first_of("./") != std::string_view::npos) {
-      throw std::invalid_argument(in_quotes(strategy) +
-                                  " is no name: give a settings file to --config, or in a list of "
-                                  "strategies (simulate --sweep, retrystorm --strategies); "
-                                  "`retrystorm import` makes one of another program's file");
+      refuse(in_quotes(strategy) +
+             " is no name: give a settings file to --config, or in a list of "
+             "strategies (simulate --sweep, retrystorm --strategies); "
+             "`retrystorm import` makes one of another program's file");
     }
     std::vector<std::string_view> names;
     for (const NamedStrategy& each : named_strategies()) names.push_back(each.name);
-    throw std::invalid_argument(unknown_name(strategy, names));
+    refuse(unknown_name(strategy, names));
   }
   RetrySettings settings;
   OptionList options;

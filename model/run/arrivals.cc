@@ -45,8 +45,8 @@ void add_line(ArrivalFile& file, const std::vector<std::string_view>& columns) {
                         : has_rate ? file.steps.back().t
                                    : file.times.back();
   if (t < last || (has_rate && t == last)) {
-    throw std::invalid_argument(print_number(to_seconds(t)) + " s does not come after the " +
-                                print_number(to_seconds(last)) + " s before");
+    refuse(print_number(to_seconds(t)) + " s does not come after the " +
+           print_number(to_seconds(last)) + " s before");
   }
   if (!has_rate) return file.times.push_back(t);
   const double rate = parse_rate(trimmed(columns.back()), 0, kHighestRate);
@@ -68,22 +68,21 @@ ArrivalFile parse_arrivals(std::string_view text) {
     if (std::exchange(may_be_heading, false) && !has_digits) continue;
     try {
       const std::vector<std::string_view> values = split(line, ',');
-      if (number > kMostLines) throw std::invalid_argument("a million lines are the most");
+      if (number > kMostLines) refuse("a million lines are the most");
       if (columns == 0) columns = values.size();
       if (columns > 2 || values.size() != columns) {
-        throw std::invalid_argument(in_quotes(line) + " has not as many columns as the others");
+        refuse(in_quotes(line) + " has not as many columns as the others");
       }
       add_line(file, values);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument("line " + std::to_string(number) + ": " + error.what() +
-                                  kExpected);
+      refuse("line " + std::to_string(number) + ": " + error.what() + kExpected);
     }
   }
   for (const ArrivalStep& each : file.steps) file.rate = std::max(file.rate, each.load);
   for (ArrivalStep& each : file.steps) each.load /= file.rate;
   if (!file.times.empty()) count_windows(file);
   if (file.rate > 0) return file;
-  throw std::invalid_argument("nothing arrives" + kExpected);
+  refuse("nothing arrives" + kExpected);
 }
 
 std::span<const ArrivalStep> ArrivalPlan::steps() const {
@@ -109,14 +108,14 @@ ArrivalPlan parse_plan(std::string_view text) {
   }
   if (!text.starts_with(kFile)) return {};
   const std::string path(text.substr(kFile.size()));
-  if (read_arrivals == nullptr) throw std::invalid_argument("no files can be read here");
+  if (read_arrivals == nullptr) refuse("no files can be read here");
   const std::string lines = read_arrivals(path, kLongestFile, "--arrivals: ");
   try {
     auto file = std::make_shared<const ArrivalFile>(parse_arrivals(lines));
     const double rate = file->rate;
     return {.text = std::string(text), .file = std::move(file), .rate = rate};
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(in_quotes(path) + ": " + error.what());
+    refuse(in_quotes(path) + ": " + error.what());
   }
 }
 

@@ -1,7 +1,6 @@
 #include "model/run/connections.h"
 
 #include <array>
-#include <stdexcept>
 #include <vector>
 
 namespace retrystorm {
@@ -21,7 +20,7 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
                 take_library = std::move(take_library)](std::string_view text) {
       if (text == kLibraryWay) return take_library();
       if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-        throw std::invalid_argument(unknown_name(text, choices));
+        refuse(unknown_name(text, choices));
       }
       others(text);
     };
@@ -84,9 +83,8 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
 void check(const ConnectionSettings& settings, Duration timeout) {
   if (!settings.kept() || !settings.pool_wait_counts) return;
   if (settings.pool_wait == Duration::max() || settings.pool_wait <= timeout) return;
-  throw std::invalid_argument("--pool-wait " + format_duration(settings.pool_wait) +
-                              " is longer than --timeout " + format_duration(timeout) +
-                              ", which includes it (--pool-wait-counts)");
+  refuse("--pool-wait " + format_duration(settings.pool_wait) + " is longer than --timeout " +
+         format_duration(timeout) + ", which includes it (--pool-wait-counts)");
 }
 
 namespace {

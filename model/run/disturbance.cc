@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 
 namespace retrystorm {
 namespace {
@@ -51,11 +50,10 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
     known.push_back(each.name);
     if (each.name != name) continue;
     if (each.value.empty() != (colon == text.npos)) {
-      throw std::invalid_argument(
-          in_quotes(text) + ": " +
-          (each.value.empty()
-               ? std::string(name) + " takes no value"
-               : std::string(name) + ':' + std::string(each.value) + " is expected"));
+      refuse(in_quotes(text) + ": " +
+             (each.value.empty()
+                  ? std::string(name) + " takes no value"
+                  : std::string(name) + ':' + std::string(each.value) + " is expected"));
     }
     if (each.value.empty()) return {.kind = each.kind};
     Disturbance disturbance{.kind = each.kind};
@@ -72,7 +70,7 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
     disturbance.value = parse(value, each.least, each.most);
     return disturbance;
   }
-  throw std::invalid_argument(unknown_name(name, known));
+  refuse(unknown_name(name, known));
 }
 
 std::string print_disturbance(const Disturbance& disturbance) {

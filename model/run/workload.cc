@@ -1,7 +1,6 @@
 #include "model/run/workload.h"
 
 #include <limits>
-#include <stdexcept>
 
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
@@ -117,13 +116,12 @@ void check_hedges(const WorkloadOptions& workload) {
   const HedgeSettings& hedge = workload.retry.hedge;
   if (!hedge.any()) return;
   if (workload.arrivals == Arrivals::kJob) {
-    throw std::invalid_argument(
-        "--hedge: the workers of a job send one attempt at a time: not with --arrivals=job");
+    refuse("--hedge: the workers of a job send one attempt at a time: not with --arrivals=job");
   }
   if (hedge.on != HedgeOn::kTimeout) return;
   const LimitSettings& limit = workload.retry.limit;
   if (!workload.has_timeout() || limit.max_retries == 0 || !limit.retry_on.timeout) {
-    throw std::invalid_argument(
+    refuse(
         "--hedge-on=timeout sends a retry beside an attempt that has timed out: it needs a --timeout, "
         "--max-retries above 0, and timeout in --retry-on");
   }
@@ -162,7 +160,7 @@ std::size_t sharing_processes(const WorkloadOptions& workload) {
 
 LibraryWay library_way(std::string_view strategy) {
   const NamedStrategy* named = find_strategy(strategy);
-  if (named == nullptr) throw std::invalid_argument(in_quotes(strategy) + " is no strategy");
+  if (named == nullptr) refuse(in_quotes(strategy) + " is no strategy");
   LibraryWay way;
   OptionList list;
   declare_options(list, way.connections);
@@ -234,7 +232,7 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
     }
     const std::uint64_t count = parse_count(text.substr(kBurst.size()), 1, 1'000'000'000);
     if (workload.clients != WorkloadOptions().clients && workload.clients != count) {
-      throw std::invalid_argument(std::string(text) + " sets --clients too: leave that out");
+      refuse(std::string(text) + " sets --clients too: leave that out");
     }
     workload.arrivals = Arrivals::kJob;
     workload.plan = {};
@@ -313,12 +311,12 @@ void check(const WorkloadOptions& workload) {
   const LimitSettings& limit = workload.retry.limit;
   if (!workload.has_timeout() && limit.max_retries > 0 &&
       limit.retry_on == RetryOn{.statuses = {}, .timeout = true}) {
-    throw std::invalid_argument(
+    refuse(
         "--retry-on=timeout retries nothing with --timeout=none: give a timeout, or --max-retries=0");
   }
   if (workload.plan.periodic() && workload.splay > workload.plan.period) {
-    throw std::invalid_argument("--splay=" + format_duration(workload.splay) +
-                                " is longer than the period of --arrivals=" + workload.plan.text);
+    refuse("--splay=" + format_duration(workload.splay) +
+           " is longer than the period of --arrivals=" + workload.plan.text);
   }
   check(workload.connections, workload.timeout);
   check_hedges(workload);
@@ -334,10 +332,9 @@ void imply(const std::function<bool(std::string_view option)>& given,
       if (each.target != target || !given(each.option)) continue;
       if (first != nullptr && first->value != each.value) {
         const std::string name(target), other(each.option);
-        throw std::invalid_argument(std::string(first->option) + ": of " + name + '=' +
-                                    std::string(first->value) + ", and --" + other + " of " + name +
-                                    '=' + std::string(each.value) + ": give one of them, or --" +
-                                    name);
+        refuse(std::string(first->option) + ": of " + name + '=' + std::string(first->value) +
+               ", and --" + other + " of " + name + '=' + std::string(each.value) +
+               ": give one of them, or --" + name);
       }
       if (first == nullptr) first = &each;
     }

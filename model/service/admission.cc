@@ -1,7 +1,6 @@
 #include "model/service/admission.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace retrystorm {
 
@@ -55,9 +54,8 @@ void declare_options(OptionList& options, HintOfferSettings& settings) {
 
 void check(const HintOfferSettings& settings) {
   if (settings.kind == HintKind::kSpread && settings.most < settings.least) {
-    throw std::invalid_argument(
-        "hint-to is shorter than hint-for: " + format_duration(settings.most) + " and " +
-        format_duration(settings.least));
+    refuse("hint-to is shorter than hint-for: " + format_duration(settings.most) + " and " +
+           format_duration(settings.least));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "model/base/text.h"
 
@@ -66,15 +65,13 @@ void declare_options(OptionList& options, AutoscaleSettings& settings) {
 void check(const AutoscaleSettings& settings, double capacity) {
   if (settings.kind == AutoscaleKind::kNone) return;
   if (settings.most < settings.least) {
-    throw std::invalid_argument(
-        "autoscale-most is less than autoscale-least: " + print_number(settings.most) + " and " +
-        print_number(settings.least));
+    refuse("autoscale-most is less than autoscale-least: " + print_number(settings.most) + " and " +
+           print_number(settings.least));
   }
   if (capacity < settings.least || capacity > settings.most) {
-    throw std::invalid_argument(
-        "rate-limit " + print_number(capacity) +
-        " is not between autoscale-least and autoscale-most: " + print_number(settings.least) +
-        " and " + print_number(settings.most));
+    refuse("rate-limit " + print_number(capacity) +
+           " is not between autoscale-least and autoscale-most: " + print_number(settings.least) +
+           " and " + print_number(settings.most));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <vector>
 
 #include "model/base/text.h"
@@ -13,8 +12,7 @@ Probe parse_probe(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts.size() > 4 || (parts.size() == 4 && parts[3] != "port")) {
-    throw std::invalid_argument(in_quotes(text) +
-                                " is not of the form EVERY:TIMEOUT:FAILURES[:port]");
+    refuse(in_quotes(text) + " is not of the form EVERY:TIMEOUT:FAILURES[:port]");
   }
   constexpr Duration kLeast = std::chrono::milliseconds(1);
   constexpr std::uint64_t kMostFailures = 1'000;
@@ -22,8 +20,7 @@ Probe parse_probe(std::string_view text) {
   if (parts.size() > 1) probe.timeout = parse_duration(parts[1], kLeast);
   if (parts.size() > 2) probe.failures = parse_count(parts[2], 1, kMostFailures);
   if (probe.timeout > probe.every) {
-    throw std::invalid_argument(in_quotes(text) +
-                                ": a probe's timeout must not be longer than its period");
+    refuse(in_quotes(text) + ": a probe's timeout must not be longer than its period");
   }
   return probe;
 }
@@ -72,8 +69,8 @@ void declare_options(OptionList& options, HostLifeSettings& settings) {
 void check(const HostLifeSettings& settings, std::size_t replicas) {
   const std::size_t most = settings.scaling.most;
   if (settings.scaling.on() && most < replicas) {
-    throw std::invalid_argument("--replicas=" + std::to_string(replicas) + ".." +
-                                std::to_string(most) + ": the second number is the larger one");
+    refuse("--replicas=" + std::to_string(replicas) + ".." + std::to_string(most) +
+           ": the second number is the larger one");
   }
 }
 

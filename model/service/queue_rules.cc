@@ -1,7 +1,6 @@
 #include "model/service/queue_rules.h"
 
 #include <cmath>
-#include <stdexcept>
 #include <vector>
 
 #include "model/base/text.h"
@@ -14,17 +13,14 @@ QueueOrder parse_queue_order(std::string_view text) {
   if (text == "lifo") return {.kind = QueueOrder::Kind::kLifo};
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts[0] == "adaptive-lifo") {
-    if (parts.size() != 2) {
-      throw std::invalid_argument(in_quotes(text) + " is not of the form adaptive-lifo:N");
-    }
+    if (parts.size() != 2) refuse(in_quotes(text) + " is not of the form adaptive-lifo:N");
     return {.kind = QueueOrder::Kind::kAdaptiveLifo,
             .threshold = static_cast<std::size_t>(parse_count(parts[1], 0, kMany))};
   }
   if (parts[0] == "unfair" && parts.size() == 2) {
     return {.kind = QueueOrder::Kind::kUnfair, .share = parse_number(parts[1], 0, 1)};
   }
-  throw std::invalid_argument(
-      unknown_name(text, {"fifo", "lifo", "adaptive-lifo:N", "unfair:SHARE"}));
+  refuse(unknown_name(text, {"fifo", "lifo", "adaptive-lifo:N", "unfair:SHARE"}));
 }
 
 std::string to_string(const QueueOrder& order) {
@@ -48,21 +44,16 @@ QueueDrop parse_queue_drop(std::string_view text) {
   if (text == "codel") return {.kind = QueueDrop::Kind::kCoDel, .time = 5ms, .interval = 100ms};
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts[0] == "age") {
-    if (parts.size() != 2) {
-      throw std::invalid_argument(in_quotes(text) + " is not of the form age:DURATION");
-    }
+    if (parts.size() != 2) refuse(in_quotes(text) + " is not of the form age:DURATION");
     return {.kind = QueueDrop::Kind::kAge, .time = parse_duration(parts[1], Duration::zero())};
   }
   if (parts[0] == "codel") {
-    if (parts.size() != 3) {
-      throw std::invalid_argument(in_quotes(text) + " is not of the form codel:TARGET:INTERVAL");
-    }
+    if (parts.size() != 3) refuse(in_quotes(text) + " is not of the form codel:TARGET:INTERVAL");
     return {.kind = QueueDrop::Kind::kCoDel,
             .time = parse_duration(parts[1], kShortest),
             .interval = parse_duration(parts[2], kShortest)};
   }
-  throw std::invalid_argument(
-      unknown_name(text, {"none", "age:DURATION", "codel", "codel:TARGET:INTERVAL"}));
+  refuse(unknown_name(text, {"none", "age:DURATION", "codel", "codel:TARGET:INTERVAL"}));
 }
 
 std::string to_string(const QueueDrop& drop) {

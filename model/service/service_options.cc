@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,9 +35,9 @@ ResetRule parse_reset_rule(std::string_view text) {
   }
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts.size() != 2) {
-    throw std::invalid_argument(in_quotes(text) +
-                                " is no limit of resets: write N:RATE, such as 1000:33, or none, "
-                                "nghttp2, nginx, netty or varnish");
+    refuse(in_quotes(text) +
+           " is no limit of resets: write N:RATE, such as 1000:33, or none, "
+           "nghttp2, nginx, netty or varnish");
   }
   return {"", static_cast<std::size_t>(parse_count(parts[0], 1, kMany)),
           parse_rate(parts[1], 0, kLarge)};
@@ -202,7 +201,7 @@ void change_option(ServiceOptions& configured, std::string_view name, std::strin
   options.set(name, value);
   const std::string& option = options.find(name)->name;
   if (std::find(kFixed.begin(), kFixed.end(), option) != kFixed.end()) {
-    throw std::invalid_argument(option + " cannot change while the service runs");
+    refuse(option + " cannot change while the service runs");
   }
   check(changed);
   const UnusedOptions unused = unused_of_part(changed);

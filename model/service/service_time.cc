@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <vector>
 
 #include "model/base/text.h"
@@ -104,9 +103,7 @@ ServiceTime ServiceTime::parse(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   const std::string_view name = parts.front();
   const auto check = [&](std::size_t count, const char* form) {
-    if (parts.size() != count) {
-      throw std::invalid_argument(in_quotes(text) + " is not of the form " + form);
-    }
+    if (parts.size() != count) refuse(in_quotes(text) + " is not of the form " + form);
   };
   if (name == "fixed") {
     check(2, "fixed:DURATION");
@@ -130,14 +127,12 @@ ServiceTime ServiceTime::parse(std::string_view text) {
   }
   // Either NAME:... or just a duration.
   if (!name.empty() && name.find_first_of("0123456789") == name.npos) {
-    throw std::invalid_argument(
-        unknown_name(name, {"fixed", "exponential", "lognormal", "bimodal"}));
+    refuse(unknown_name(name, {"fixed", "exponential", "lognormal", "bimodal"}));
   }
   if (parts.size() > 1) {
-    throw std::invalid_argument(
-        in_quotes(text) +
-        " is no service time: 50ms, exponential:50ms, lognormal:50ms:0.5, or of two "
-        "kinds of requests bimodal:50ms:0.05:400ms (5 % take 400ms)");
+    refuse(in_quotes(text) +
+           " is no service time: 50ms, exponential:50ms, lognormal:50ms:0.5, or of two "
+           "kinds of requests bimodal:50ms:0.05:400ms (5 % take 400ms)");
   }
   return ServiceTime::fixed(parse_duration(text, Duration::zero()));
 }

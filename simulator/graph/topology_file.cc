@@ -20,7 +20,7 @@ std::string full_name(const TopologySection& section) {
 }
 
 TopologySection parse_section(std::string_view line, std::size_t number) {
-  if (line.back() != ']') throw std::invalid_argument("[NAME] or [CALLER.CALLED] is expected");
+  if (line.back() != ']') refuse("[NAME] or [CALLER.CALLED] is expected");
   const std::string_view text = trimmed(line.substr(1, line.size() - 2));
   const std::size_t dot = text.find('.');
   TopologySection section{.line = number, .name = std::string(trimmed(text.substr(0, dot)))};
@@ -112,9 +112,8 @@ NamedNode read_node(const TopologySection& section, const GraphNode& usual) {
     check(named.node.service);
     check(named.node.hosts);
     if (named.node.on_failure.kind == OnFailure::Kind::kNeed && named.node.on_failure.need > most) {
-      throw std::invalid_argument("on-failure: " + std::to_string(named.node.on_failure.need) +
-                                  " calls cannot succeed, at most " + std::to_string(most) +
-                                  " are made at once");
+      refuse("on-failure: " + std::to_string(named.node.on_failure.need) +
+             " calls cannot succeed, at most " + std::to_string(most) + " are made at once");
     }
   });
   refuse_unused(unused_of_part(named.node.service), section);
@@ -148,8 +147,7 @@ GraphEdge read_clients(const TopologySection& section, GraphEdge edge) {
         },
         [&list](const std::string& target, const std::string& value) { list.set(target, value); });
     if (edge.caller.arrivals == Arrivals::kJob || edge.caller.plan.on()) {
-      throw std::invalid_argument(
-          "clients of several kinds have no job, file or period: --arrivals=closed or open");
+      refuse("clients of several kinds have no job, file or period: --arrivals=closed or open");
     }
     check(edge.caller);
   });
@@ -233,7 +231,7 @@ TopologyFile::TopologyFile(std::string path, std::string_view text) : path_(std:
            .name = with_dashes(trimmed(line.substr(0, equals))),
            .value = std::string(value_of(trimmed(line.substr(equals + 1))))});
     }
-    if (sections_.empty()) throw std::invalid_argument("it has no section such as [api]");
+    if (sections_.empty()) refuse("it has no section such as [api]");
     std::set<std::string> names;
     for (const TopologySection& each : sections_) {
       if (!names.insert(full_name(each)).second) {
@@ -249,7 +247,7 @@ TopologyFile::TopologyFile(std::string path, std::string_view text) : path_(std:
   } catch (const BadTopologyLine& error) {
     throw BadTopologyLine(error.line, error.why, error.option, begin);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(begin + error.what());
+    refuse(begin + error.what());
   }
 }
 
@@ -301,7 +299,7 @@ std::set<std::string> TopologyFile::set_in_all_services() const {
 namespace {
 void refuse_more(std::size_t count, std::size_t most, const std::string& what) {
   if (count <= most) return;
-  throw std::invalid_argument("at most " + std::to_string(most) + ' ' + what + " are possible");
+  refuse("at most " + std::to_string(most) + ' ' + what + " are possible");
 }
 }  // namespace
 
@@ -325,7 +323,7 @@ Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
     nodes.push_back(read_node(each, node));
     refuse_more(nodes.size(), Topology::kMostNodes, "services");
   }
-  if (nodes.empty()) throw std::invalid_argument("it has no service, only calls");
+  if (nodes.empty()) refuse("it has no service, only calls");
   const std::vector<std::size_t> order = in_order(nodes, number);
   std::vector<std::size_t> place(nodes.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;

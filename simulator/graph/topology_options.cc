@@ -15,7 +15,7 @@ constexpr std::string_view kForm =
     "NAME WORKERSxTIME or NAME HOSTS*WORKERSxTIME is expected, such as db 8x40ms";
 
 ChainedService parse_service(std::string_view text) {
-  if (text.empty()) throw std::invalid_argument("there is none: " + std::string(kForm));
+  if (text.empty()) refuse("there is none: " + std::string(kForm));
   const std::size_t space = std::min(text.find_first_of(" \t"), text.size());
   ChainedService service{.name = std::string(text.substr(0, space))};
   check_service_name(service.name);
@@ -24,9 +24,7 @@ ChainedService parse_service(std::string_view text) {
   const std::string_view hosts = what.substr(0, star == what.npos ? 0 : star);
   if (star != what.npos) what.remove_prefix(star + 1);
   const std::size_t times = what.find('x');
-  if (what.empty() || times == what.npos) {
-    throw std::invalid_argument(in_quotes(text) + ": " + std::string(kForm));
-  }
+  if (what.empty() || times == what.npos) refuse(in_quotes(text) + ": " + std::string(kForm));
   try {
     if (star != std::string_view::npos) {
       service.replicas = parse_count(hosts, 1, Topology::kMostHosts);
@@ -34,7 +32,7 @@ ChainedService parse_service(std::string_view text) {
     service.workers = parse_count(what.substr(0, times), 1, kMostWorkers);
     service.service_time = ServiceTime::parse(what.substr(times + 1));
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(in_quotes(text) + ": " + error.what());
+    refuse(in_quotes(text) + ": " + error.what());
   }
   return service;
 }
@@ -63,7 +61,7 @@ void check_retry_at(const std::string& where, const Topology& topology) {
   for (const GraphEdge& each : topology.edges) names.merge(names_of(topology, each));
   for (const std::string_view word : split(where, '+')) {
     if (names.contains(std::string(word))) continue;
-    throw std::invalid_argument("--retry-at: " + unknown_name(word, {names.begin(), names.end()}));
+    refuse("--retry-at: " + unknown_name(word, {names.begin(), names.end()}));
   }
 }
 
@@ -105,14 +103,12 @@ std::vector<ChainedService> parse_chain(std::string_view text) {
       service.timeout = timeout;
       for (const ChainedService& each : services) {
         if (each.name == service.name) {
-          throw std::invalid_argument(service.name +
-                                      " is in the chain already: a circle has no end");
+          refuse(service.name + " is in the chain already: a circle has no end");
         }
       }
       services.push_back(std::move(service));
       if (services.size() > Topology::kMostNodes) {
-        throw std::invalid_argument("at most " + std::to_string(Topology::kMostNodes) +
-                                    " services are possible");
+        refuse("at most " + std::to_string(Topology::kMostNodes) + " services are possible");
       }
       if (arrow == rest.npos) break;
       rest.remove_prefix(arrow + 1);
@@ -126,7 +122,7 @@ std::vector<ChainedService> parse_chain(std::string_view text) {
       }
       if (timeout) rest.remove_prefix(end);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(place + error.what());
+      refuse(place + error.what());
     }
   }
   return services;
@@ -253,11 +249,9 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
            const std::optional<Disturbance>& outage) {
   if (!graph.on()) return;
   const std::string which = graph.chain.empty() ? "--topology: " : "--chain: ";
-  const auto refuse = [&which](const std::string& why) {
-    throw std::invalid_argument(which + why);
-  };
+  const auto refuse_graph = [&which](const std::string& why) { refuse(which + why); };
   if (!graph.chain.empty() && !graph.topology.empty()) {
-    refuse("the services are given already, by --topology: one of the two");
+    refuse_graph("the services are given already, by --topology: one of the two");
   }
   const Topology topology = make_topology(graph, service, hosts, workload);
   find_node(topology, graph.outage_of, "--outage-of");
@@ -267,17 +261,17 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
     check(each.hosts);
     all_hosts += each.hosts.most();
     if (all_hosts > Topology::kMostHosts) {
-      refuse("at most " + std::to_string(Topology::kMostHosts) +
-             " hosts are possible, of all services");
+      refuse_graph("at most " + std::to_string(Topology::kMostHosts) +
+                   " hosts are possible, of all services");
     }
     if (each.service.abandoned == Abandoned::kCancel) {
-      refuse(
+      refuse_graph(
           "--abandoned=cancel: a request that is cancelled would leave its calls under way: take --abandoned=skip, and "
           "--deadline-propagation=attempt for those calls");
     }
   }
   if (outage && loses_connections(*outage))
-    refuse(
+    refuse_graph(
         "--outage=reconnect is about the clients' connections to a single service: with several, take --outage=drop and "
         "--connections=keep-alive");
   const auto keeps = [&topology](std::size_t node) {
@@ -287,15 +281,17 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
   };
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     if (topology.nodes[i].service.server_idle == service.server_idle || keeps(i)) continue;
-    refuse(topology.nodes[i].name +
-           ": server-idle has no effect, since nobody calls it with --connections=keep-alive");
+    refuse_graph(
+        topology.nodes[i].name +
+        ": server-idle has no effect, since nobody calls it with --connections=keep-alive");
   }
   for (const GraphEdge& each : topology.edges) {
     if (each.deadline == DeadlinePropagation::kRequest && !each.caller.retry.limit.has_deadline()) {
       const bool ours = each.from == GraphEdge::kClients;
-      refuse((ours ? "the clients' calls" : "the calls of " + topology.nodes[each.from].name) +
-             " to " + topology.nodes[each.to].name +
-             ": --deadline-propagation=request needs a --deadline");
+      refuse_graph(
+          (ours ? "the clients' calls" : "the calls of " + topology.nodes[each.from].name) +
+          " to " + topology.nodes[each.to].name +
+          ": --deadline-propagation=request needs a --deadline");
     }
   }
 }
@@ -327,7 +323,7 @@ std::size_t find_node(const Topology& topology, std::string_view name, std::stri
   for (const GraphNode& each : topology.nodes) names.push_back(each.name);
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw std::invalid_argument(std::string(option) + ": " + unknown_name(name, names));
+  refuse(std::string(option) + ": " + unknown_name(name, names));
 }
 
 }  // namespace retrystorm
