@@ -427,6 +427,7 @@ void Experiment::begin_outage(const Disturbance& outage, Duration length) {
         return give(print_outage_order({outage, saturating_add(length, kLease)}),
                     {.kind = Order::Kind::kBegin, .length = length});
       case Disturbance::By::kClients:
+      case Disturbance::By::kActions:
         break;
     }
   } catch (const std::exception& error) {
@@ -495,6 +496,7 @@ void Experiment::end_outage() {
         if (is_ordered(Order::Kind::kEnd)) return;
         return give(print_outage_end(outage_), {.kind = Order::Kind::kEnd});
       case Disturbance::By::kClients:
+      case Disturbance::By::kActions:
         break;
     }
   } catch (const std::exception& error) {

@@ -26,6 +26,7 @@ constexpr std::size_t kMostTrials = 6;  // more lines nobody reads
 struct Candidate {
   std::string option, value;
   bool of_clients = true;  // and of what they do where all is well, too
+  bool of_hosts = false;   // keeps attempts away from those that the outage hits
 };
 
 // What may get a service back, what costs the least first.
@@ -45,6 +46,16 @@ std::vector<Candidate> candidates_for(const ScenarioOptions& options) {
       all.push_back({"reconnect-base", readable(ahead.herd->base_for_room)});
     }
     return all;
+  }
+  const HostSettings& hosts = options.hosts;
+  if (hosts.hit() < hosts.replicas) {
+    if (retries && hosts.retry_host.kind == RetryHost::Kind::kAny) {
+      all.push_back({"retry-host", "other", true, true});
+    }
+    const std::size_t percent = (100 * hosts.hit() + hosts.replicas - 1) / hosts.replicas;
+    if (!hosts.eject.on()) {
+      all.push_back({"eject", "5:30s:" + std::to_string(percent) + '%', true, true});
+    }
   }
   const HedgeSettings& hedge = retry.hedge;
   const bool hedged = hedge.any() && hedge.on == HedgeOn::kDelay;
@@ -222,7 +233,13 @@ class Answers {
   void tell_help(const ScenarioOptions& options, const NamedOptions& row, const CellResult& result,
                  const AnswerTrials::Outcome* worst) const {
     const bool turned = worst != nullptr && worst->weight > 1 && !worst->trial.with.empty();
-    if (result.decided() == 0 || !result.had_outage() || (!result.mostly_down() && !turned)) return;
+    constexpr double kServed = 0.9;
+    const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
+    // Is it back, but not there for some meanwhile, although some hosts are?
+    const bool serves =
+        result.hit_share && !turned && !result.mostly_down() && during(result) < kServed;
+    if (result.decided() == 0 || !result.had_outage()) return;
+    if (!result.mostly_down() && !turned && !serves) return;
     constexpr std::size_t kRuns = 20;
     const auto comes_back = [&](const NamedOptions& with) -> std::optional<CellResult> {
       try {
@@ -238,6 +255,7 @@ class Answers {
     const bool beside = turned && !result.mostly_down();
     for (const Candidate& help : candidates_for(options)) {
       if (row.contains(help.option) || (beside && !help.of_clients)) continue;
+      if (serves && !help.of_hosts) continue;
       NamedOptions with = row;
       with[help.option] = help.value;
       const auto helped = comes_back(with);
@@ -246,12 +264,16 @@ class Answers {
         for (const auto& [name, value] : worst->trial.with) with[name] = value;
         if (!comes_back(with)) continue;
       }
-      std::string text = words_of({beside ? "try-also" : "try",
+      if (serves && !(during(*helped) >= kServed)) continue;
+      std::string text = words_of({serves   ? "try-served"
+                                   : beside ? "try-also"
+                                            : "try",
                                    {{"what", "--" + help.option + '=' + help.value},
                                     {"down", 0.0},
                                     counted("runs", helped->decided()),
+                                    {"share", ShareOf{during(*helped).value_or(0)}},
+                                    {"asked", ShareOf{during(result).value_or(0)}},
                                     {"also", turned ? "with " + what_of(worst->trial) : ""}}});
-      const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
       if (during(*helped) && during(result) && *during(*helped) < *during(result) - 0.005) {
         text +=
             "; " +

@@ -268,6 +268,8 @@ std::optional<HostsResult> Hosts::result(TimePoint now) const {
   HostsResult result = picked_.result(states(now));
   result.most = most_up_;
   result.most_at = most_up_at_ - TimePoint{};
+  result.probes_kill =
+      settings_.life.probe.on() && settings_.life.probe_does == ProbeDoes::kRestart;
   result.killed_busy = killed_busy_;
   return result;
 }

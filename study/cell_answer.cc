@@ -93,6 +93,11 @@ Statements remarks_of(const CellResult& cell) {
     of_runs("remark-queued", cell.queued);
     all.back().values.push_back({"wait", *cell.queue_wait});
   }
+  if (cell.killed.value_or(0) > 0) {
+    all.push_back(
+        {"remark-probe-kills",
+         {{"count", *cell.killed}, {"share", ShareOf{*cell.killed_busy / *cell.killed}}}});
+  }
   if (cell.cut_runs > 0) of_runs("remark-cut", cell.cut_runs);
   if (cell.undecided > 0 && cell.held.empty()) of_runs("remark-undecided", cell.undecided);
   if (cell.back_in_vain()) {

@@ -46,6 +46,8 @@ std::span<const FigureRow> figure_rows() {
       {"processes", &F::processes},
       {"process_rate", &F::process_rate},
       {"hit_share", &F::hit_share},
+      {"killed", &F::killed},
+      {"killed_busy", &F::killed_busy},
       {"hedges", &F::hedges},
       {"hedges_won", &F::hedges_won},
       {"back_share", &F::back_share},
@@ -155,6 +157,10 @@ RunResult result_of(const SimulationResult& run) {
   }
   if (const auto& hosts = run.summary.hosts; hosts && hosts->hit < hosts->hosts.size()) {
     result.hit_share = hosts->share_of_hit();
+  }
+  if (const auto& hosts = run.summary.hosts; hosts && hosts->probes_kill) {
+    result.killed = static_cast<double>(hosts->sum(&HostInterval::killed));
+    result.killed_busy = static_cast<double>(hosts->killed_busy);
   }
   if (const auto& reconnect = run.summary.reconnect) {
     result.back_share =
@@ -462,6 +468,8 @@ const Column<C> kMoreColumns[] = {
     of<&C::processes>("processes", "", &MoreColumns::processes),
     of<&C::process_rate>("process_requests_per_s", "", &MoreColumns::processes),
     of<&C::hit_share, Form::kShare>("outage_hosts_share", "", &MoreColumns::hosts),
+    of<&C::killed>("probe_kills", "", &MoreColumns::probes_kill),
+    of<&C::killed_busy>("probe_kills_busy", "", &MoreColumns::probes_kill),
     of<&C::hedges>("hedges_per_request", "", &MoreColumns::hedges),
     of<&C::hedges_won, Form::kShare>("hedges_won_share", "", &MoreColumns::hedges),
     of<&C::last_calls>("last_service_calls", "", &MoreColumns::graph),

@@ -84,6 +84,8 @@ struct RunResult {
   std::optional<double> processes{}, process_rate{};
   // Where an outage hits some of several hosts: the share of its attempts that went to these.
   std::optional<double> hit_share{};
+  // Where probes kill hosts: how often, and how often one that worked, but was too busy for its probe.
+  std::optional<double> killed{}, killed_busy{};
   // If there were hedges: how many for each request, and the share of them that won.
   std::optional<double> hedges{}, hedges_won{};
   // Where clients lose their connections: the share that had one again, and when the last one had.
@@ -210,6 +212,7 @@ struct MoreColumns {
   bool reconnects = false;             // clients lose their connections
   bool processes = false;              // processes share something
   bool hosts = false;                  // an outage hits some of several hosts
+  bool probes_kill = false;            // hosts
   bool hedges = false;                 // requests are hedged
   bool graph = false;                  // there are services behind services
   bool errors_by = false;              // the only values that are no numbers: errors by their kind

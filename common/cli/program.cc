@@ -21,6 +21,7 @@
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
+#include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "model/run/workload.h"
 
@@ -186,8 +187,22 @@ constexpr std::array kReplaced{
     Replaced{"relief-for", "simulate --observe"},
 };
 
-// The option that is spelt nearly so. Empty: none.
+// What others call an option.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"replicas", " hosts host instances pods servers "},
+    {"url", " hosts host "},
+    {"rate", " qps rps "},
+    {"clients", " users "},
+    {"service-time", " latency "},
+    {"balance", " lb load-balancer "},
+    {"observe", " length duration "}};
+
+// The option that is called or spelt nearly so. Empty: none.
 std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
+  for (const auto& [name, others] : kOtherNames) {
+    const bool has_it = std::ranges::find(names, name) != names.end();
+    if (has_it && others.find(' ' + word + ' ') != others.npos) return std::string(name);
+  }
   // "maxAttempts" is max-attempts.
   for (const std::string& name : names) {
     if (plain_word(name) == plain_word(word)) return name;
@@ -313,7 +328,7 @@ bool read_strategy_file(CLI::App& app, const TwoForms& forms,
       for (CLI::Option* each : same) each->clear();
       option.add_result(value);
     });
-    if (!known) throw std::invalid_argument(path + ": there is no option " + in_quotes(name));
+    if (!known) refuse(path + ": there is no option " + in_quotes(name));
   }
   return true;
 }
@@ -324,8 +339,8 @@ void refuse_swept_strategy(const CLI::App& app) {
   if (sweep == nullptr) return;
   for (const std::string& each : sweep->results()) {
     if (!each.starts_with("strategy=")) continue;
-    throw std::invalid_argument("--strategy: its file would hold in each row of --sweep " + each +
-                                ": list it there instead");
+    refuse("--strategy: its file would hold in each row of --sweep " + each +
+           ": list it there instead");
   }
 }
 
@@ -340,8 +355,7 @@ void list_arguments(CLI::App& app) {
   each_option(app, [&list](CLI::Option& option) {
     if (!option.check_lname("strategies")) return;
     if (option.count() > 0) {
-      throw std::invalid_argument(
-          "--strategies: strategies are given as arguments, too: give one of them");
+      refuse("--strategies: strategies are given as arguments, too: give one of them");
     }
     option.add_result(list);
   });

@@ -1,5 +1,4 @@
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "explorer/engine/engine.h"
@@ -43,7 +42,7 @@ void read(const Json& json, Verdict& verdict) {
     verdict = each;
     return;
   }
-  throw std::invalid_argument(in_quotes(name) + " is no verdict");
+  refuse(in_quotes(name) + " is no verdict");
 }
 void read(const Json& json, Duration& time) {
   time = Duration(json.get<Duration::rep>());
@@ -126,6 +125,7 @@ Json cell_json(const CellResult& cell) {
   for (const CellColumn& column : cell_columns({.reconnects = cell.back_share.has_value(),
                                   .processes = cell.processes.has_value(),
                                   .hosts = cell.hit_share.has_value(),
+                                  .probes_kill = cell.killed.has_value(),
                                   .hedges = cell.hedges.has_value(),
                                   .graph = !cell.died_first.empty()})) {
     json[column.name] = column.value(cell);
@@ -136,7 +136,7 @@ Json cell_json(const CellResult& cell) {
 
 Json difference_json(const std::vector<RunResult>& ours, const std::vector<RunResult>& theirs) {
   if (ours.size() != theirs.size() || ours.empty()) {
-    throw std::invalid_argument("results that are compared are as many, of the same seeds");
+    refuse("results that are compared are as many, of the same seeds");
   }
   using R = RunResult;
   using Value = std::optional<double>;

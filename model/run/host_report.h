@@ -48,11 +48,12 @@ using HostIntervals = std::vector<HostInterval>;
 // The hosts of a service in a whole run.
 struct HostsResult {
   HostIntervals hosts{};
-  std::size_t hit = 0;    // by the outage: the first ones
-  bool by_load = false;   // attempts go where the fewest are under way
-  std::size_t first = 0;  // hosts at the start
-  std::size_t most = 0;   // hosts that were up at the same time
-  Duration most_at{0};    // since when
+  std::size_t hit = 0;       // by the outage: the first ones
+  bool by_load = false;      // attempts go where the fewest are under way
+  std::size_t first = 0;     // hosts at the start
+  std::size_t most = 0;      // hosts that were up at the same time
+  Duration most_at{0};       // since when
+  bool probes_kill = false;  // what fails its probe is killed
   std::uint64_t killed_busy =
       0;  // by their probes, though they worked: those were in their queues for too long
   // The first one that a picker has left out, from 0, and when.

@@ -144,8 +144,8 @@ void add_load(Statement& why, const RecoveryTracker::Window& window) {
   why.values.push_back({"retries", window.rates().retries});
 }
 
-// `changed`: something else was, so that the end of the outage does not mend all.
-Statements why_collapsed(Windows after, bool changed) {
+// `changed`: something else was, so that the end of the outage does not mend all. `too_much`: of `RecoveryTracker`.
+Statements why_collapsed(Windows after, bool changed, const std::optional<Statement>& too_much) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
   const auto without_answer = [&last](NoAnswer why) {
     return last.counts.errors_by[error_kind({.outcome = Outcome::kError, .no_answer = why})];
@@ -156,9 +156,10 @@ Statements why_collapsed(Windows after, bool changed) {
     return {{"service-gone", {{"attempts", last.rates().attempts}}}};
   }
   const bool retried = last.counts.retries > 0;
-  Statements all{{changed ? (retried ? "kept-down-by-retries" : "kept-down")
-                          : (retried ? "held-by-retries" : "held-without-retries"),
-                  {}}};
+  Statements all{
+      too_much.value_or(Statement{changed ? (retried ? "kept-down-by-retries" : "kept-down")
+                                          : (retried ? "held-by-retries" : "held-without-retries"),
+                                  {}})};
   add_load(all.front(), last);
   if (const auto waiting = after.back().waiting.value_or(0); waiting > 0) {
     all.push_back({"queue-at-end", {{"waiting", number(waiting)}}});
@@ -309,11 +310,22 @@ void RecoveryTracker::pass(TimePoint now) {
 }
 
 double RecoveryTracker::load_factor() const {
-  const double factor = load_ / load_at_outage_;
-  if (!thinking_) return phase_ == Phase::kBefore ? load_ : factor;
-  if (phase_ == Phase::kBefore || factor == 1) return 1;
-  const double share = std::min(*thinking_ / load_at_outage_ * baseline().rates().ok, 1.0);
-  return 1 / (1 - share + share / factor);
+  double factor = load_ / load_at_outage_;
+  if (phase_ == Phase::kBefore) return thinking_ ? 1 : load_;
+  if (factor == 1) return 1;
+  const double ok = baseline().rates().ok;
+  if (thinking_) {
+    const double share = std::min(*thinking_ / load_at_outage_ * ok, 1.0);
+    factor = 1 / (1 - share + share / factor);
+  }
+  return ok > 0 ? std::min(factor, std::max(capacity_ / ok, 1.0)) : factor;
+}
+
+std::optional<Statement> RecoveryTracker::too_much(Windows windows) const {
+  const Window last = joined(windows.last(std::min(windows.size(), kConsecutiveWindows)));
+  const double requests = number(last.counts.requests), seconds = to_seconds(last.length);
+  if (requests - kFallSigmas * std::sqrt(requests) <= capacity_ * seconds) return std::nullopt;
+  return Statement{"load-above-capacity", {{"load", requests / seconds}, {"capacity", capacity_}}};
 }
 
 void RecoveryTracker::change(TimePoint now, const std::string& what) {
@@ -355,6 +367,11 @@ void RecoveryTracker::set_load(TimePoint now, double load, std::optional<double>
   pass(now);
   load_ = load;
   thinking_ = thinking;
+}
+
+void RecoveryTracker::set_capacity(TimePoint now, double capacity) {
+  pass(now);
+  capacity_ = capacity;
 }
 
 Statement RecoveryTracker::with(Statement statement, const Disturbed& what) const {
@@ -679,7 +696,7 @@ class RecoveryTracker::Judge {
       result_.causes = {std::move(why)};
     } else {
       result_.verdict = Verdict::kCollapsed;
-      result_.causes = why_collapsed(after_, run_.changed_);
+      result_.causes = why_collapsed(after_, run_.changed_, run_.too_much(after_));
       if (any_answers(last)) {
         result_.causes.push_back({"stays-low", {}});
         add_ok(result_.causes.back(), joined(last), base_.rate());
@@ -716,6 +733,11 @@ Recovery RecoveryTracker::recovery() const {
   Recovery result = phase_ == Phase::kBefore ? judge_calm(before_) : Judge(*this).judge();
   if (!calm_windows().empty()) result.baseline_ok = baseline().rates().ok;
   result.peak_attempts = peak_attempts();
+  const bool calm = phase_ == Phase::kBefore;
+  if (calm ? is_down(result.verdict)
+           : result.verdict == Verdict::kRelapsed || result.queue_wait.has_value()) {
+    if (auto load = too_much(calm ? before_ : after_)) result.causes.push_back(std::move(*load));
+  }
   return result;
 }
 

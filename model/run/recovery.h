@@ -46,7 +46,7 @@
 //   and what was in force before the outage belongs to the baseline: it begins after the window with the last change
 //   before the outage. If no window is left, there is none. After a later change of the load, a window is compared
 //   with the baseline times the factor F; closed clients that think for a share s of their time offer
-//   1 / (1 - s + s / F) times as much. Where the load changes without an action, as a file of rates says, F is the
+//   1 / (1 - s + s / F) times as much, but no more than the service can do. Where the load changes without an action, as a file of rates says, F is the
 //   factor on its mean in the calm.
 // - Without an outage there is nothing to recover from. A run of fewer than three windows in which nothing is OK is
 //   "undecided". But the service may be down at the end: in
@@ -61,6 +61,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -185,6 +186,9 @@ class RecoveryTracker {
   // the usual load; nothing if they do not wait for answers.
   void set_load(TimePoint now, double load, std::optional<double> thinking);
 
+  // How many requests a second the service can answer from now on; infinite if that is not known, as at first.
+  void set_capacity(TimePoint now, double capacity);
+
   bool in_outage() const { return phase_ == Phase::kDuring; }
 
   // The windows before the outage joined into one, since the last change; empty if there are none. Clients are
@@ -211,6 +215,8 @@ class RecoveryTracker {
   // Adds the time since the load was set to what is expected.
   void pass(TimePoint now);
   double load_factor() const;
+  // That more requests come at the end of these windows than the service can answer.
+  std::optional<Statement> too_much(std::span<const Window> windows) const;
   // Something changes: a calm begins anew with the next window.
   void change(TimePoint now, const std::string& what);
 
@@ -238,6 +244,7 @@ class RecoveryTracker {
   std::optional<std::size_t> less_;          // of these, the capacity
   std::optional<std::size_t> disturbed_by_;  // in this window
   double load_ = 1, load_at_outage_ = 1;
+  double capacity_ = std::numeric_limits<double>::infinity();
   std::optional<double> thinking_;
   TimePoint load_since_;
   Duration expected_{0};  // in this window, until then

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 
+#include "model/base/text.h"
 #include "model/service/picker.h"
 
 namespace retrystorm {
@@ -38,7 +38,7 @@ void each_part(std::string_view text, std::string_view separators, Take take) {
     take(part);
     any = true;
   }
-  if (!any) throw std::invalid_argument(in_quotes(text) + " is empty");
+  if (!any) refuse(in_quotes(text) + " is empty");
 }
 
 // The texts of all, as `each_part` reads them.
@@ -74,8 +74,8 @@ TimedAction parse_timed_action(std::string_view text, Engine engine) {
   const Duration t = parse_duration(take_word(rest), Duration::zero());
   const std::string node = engine == Engine::kSimulated ? take_node(rest) : std::string();
   if (rest.empty()) {
-    throw std::invalid_argument(in_quotes(text) + " is not TIME ACTION, for example " +
-                                in_quotes("60s set shed-above=200"));
+    refuse(in_quotes(text) + " is not TIME ACTION, for example " +
+           in_quotes("60s set shed-above=200"));
   }
   const Action action = parse_action(rest, engine == Engine::kSimulated);
   return {.t = t,
@@ -87,24 +87,24 @@ TimedAction parse_timed_action(std::string_view text, Engine engine) {
 Fault parse_fault(std::string_view text, Engine engine) {
   std::string_view rest = text;
   const std::string_view when = take_word(rest);
-  const std::string_view what = take_word(rest);
-  const std::string_view of = take_word(rest);
-  const std::size_t dash = when.find('-');
-  if (dash == when.npos || what.empty() || (!of.empty() && (of != "of" || rest.empty()))) {
-    throw std::invalid_argument(in_quotes(text) +
-                                " is not FROM-TO KIND or FROM-TO KIND of NAME, for example " +
-                                in_quotes("40s-60s slow:3 of db"));
+  std::string what(take_word(rest));
+  std::string_view of = take_word(rest);
+  if (!of.empty() && of != "of") {  // "load 2", as an action has it
+    what.append(":").append(of);
+    of = take_word(rest);
   }
-  const Fault fault{.from = parse_duration(when.substr(0, dash), Duration::zero()),
-                    .to = parse_duration(when.substr(dash + 1), Duration::zero()),
+  const std::size_t dots = when.find(".."), mark = dots == when.npos ? when.find('-') : dots;
+  if (mark == when.npos || what.empty() || (!of.empty() && (of != "of" || rest.empty()))) {
+    refuse(in_quotes(text) + " is not FROM..TO KIND or FROM..TO KIND of NAME, for example " +
+           in_quotes("40s..60s slow:3 of db"));
+  }
+  const std::string_view to = when.substr(mark + (dots == when.npos ? 1 : 2));
+  const Fault fault{.from = parse_duration(when.substr(0, mark), Duration::zero()),
+                    .to = parse_duration(to, Duration::zero()),
                     .what = parse_disturbance(what, engine),
                     .node = std::string(rest)};
-  if (fault.to <= fault.from) {
-    throw std::invalid_argument(in_quotes(text) + ": it ends before it begins");
-  }
-  if (loses_connections(fault.what)) {
-    throw std::invalid_argument(in_quotes(text) + ": only --outage can be reconnect");
-  }
+  if (fault.to <= fault.from) refuse(in_quotes(text) + ": it ends before it begins");
+  if (loses_connections(fault.what)) refuse(in_quotes(text) + ": only --outage can be reconnect");
   return fault;
 }
 
@@ -130,18 +130,15 @@ void add_to_schedule(TimelineOptions& timeline, std::string_view part, Duration&
                      double& in_force) {
   std::string_view rest = part;
   const std::string_view when = take_word(rest);
-  if (rest.empty()) {
-    throw std::invalid_argument(in_quotes(part) + " is not TIME FACTOR or FROM..TO FACTOR");
-  }
+  if (rest.empty()) refuse(in_quotes(part) + " is not TIME FACTOR or FROM..TO FACTOR");
   const double factor = parse_factor(rest, kLeastFactor, kMostFactor);
   const std::size_t dots = when.find("..");
   const Duration from = parse_duration(when.substr(0, dots), Duration::zero());
   const Duration to =
       dots == when.npos ? from : parse_duration(when.substr(dots + 2), Duration::zero());
   if (from < last || to < from) {
-    throw std::invalid_argument(
-        "a schedule cannot go back in time: " + format_duration(to < from ? to : from) +
-        " comes after " + format_duration(to < from ? from : last));
+    refuse("a schedule cannot go back in time: " + format_duration(to < from ? to : from) +
+           " comes after " + format_duration(to < from ? from : last));
   }
   if (to == from) {
     const Action action = capacity(factor);
@@ -192,8 +189,8 @@ RestartedHosts parse_restarted(std::string_view text) {
   const std::string_view first = take_word(rest);
   const bool one = first == "host";
   if (!one && rest != "hosts" && rest != "host") {
-    throw std::invalid_argument(in_quotes("restart " + std::string(text)) +
-                                ": write restart, restart host 2 or restart 2 hosts");
+    refuse(in_quotes("restart " + std::string(text)) +
+           ": write restart, restart host 2 or restart 2 hosts");
   }
   const std::size_t number = parse_count(one ? rest : first, 1, HostSettings::kMostHosts);
   return {.first = one ? number : 1, .last = number};
@@ -206,30 +203,25 @@ Action parse_action(std::string_view text, bool hosts) {
   const std::string_view word = take_word(rest);
   if (word == "set") {
     const std::size_t equals = rest.find('=');
-    if (equals == 0 || equals == rest.npos) {
-      throw std::invalid_argument(in_quotes(text) + ": write set NAME=VALUE");
-    }
+    if (equals == 0 || equals == rest.npos) refuse(in_quotes(text) + ": write set NAME=VALUE");
     return {.kind = Action::Kind::kSet,
             .option = std::string(rest.substr(0, equals)),
             .value = std::string(rest.substr(equals + 1))};
   }
   if (word == "restart") {
     if (rest.empty()) return {.kind = Action::Kind::kRestart};
-    if (!hosts) throw std::invalid_argument(in_quotes(text) + ": restart takes no value");
+    if (!hosts) refuse(in_quotes(text) + ": restart takes no value");
     return {.kind = Action::Kind::kRestart, .hosts = parse_restarted(rest)};
   }
   if (hosts && word == "rolling-restart") {
-    if (!rest.empty()) {
-      throw std::invalid_argument(in_quotes(text) + ": rolling-restart takes no value");
-    }
+    if (!rest.empty()) refuse(in_quotes(text) + ": rolling-restart takes no value");
     return {.kind = Action::Kind::kRestart, .hosts = {.rolling = true}};
   }
   if (word == "capacity" || word == "load") {
     return {.kind = word == "load" ? Action::Kind::kLoad : Action::Kind::kCapacity,
             .factor = parse_factor(rest, kLeastFactor, kMostFactor)};
   }
-  throw std::invalid_argument(
-      unknown_name(word, {kActions.begin(), kActions.end() - (hosts ? 0 : 1)}));
+  refuse(unknown_name(word, {kActions.begin(), kActions.end() - (hosts ? 0 : 1)}));
 }
 
 std::string print_action(const Action& action) {
@@ -303,8 +295,7 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
                   if (lasts && take_word(rest) == "capacity") {
                     ramps.append(when).append(" ").append(rest) += ';';
                   } else if (lasts && engine == Engine::kSimulated) {
-                    std::string fault(part);
-                    faults.push_back(parse_fault(fault.replace(when.find(".."), 2, "-"), engine));
+                    faults.push_back(parse_fault(part, engine));
                   } else {
                     read.push_back(parse_timed_action(part, engine));
                   }
@@ -338,19 +329,18 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
             .with_examples({"40s-60s slow:3", "35s-45s errors:0.5"});
     fault.separator = ';';
   }
-  Option& schedule =
-      options
-          .text(
-              "capacity",
-              "the service's capacity over time, in steps and ramps, as multiples "
-              "of the configured one: '0s 1; 60s 0.3; 90s..150s 1'",
-              [&timeline, at_ramps](std::string_view text) {
-                if (!at_ramps->empty())
-                  throw std::invalid_argument("--at has a ramp of it: give one of them");
-                set_capacity(timeline, text);
-              },
-              [&timeline] { return timeline.capacity_text; })
-          .with_examples({"50s 0.3; 60s..90s 1"});
+  Option& schedule = options
+                         .text(
+                             "capacity",
+                             "the service's capacity over time, in steps and ramps, as multiples "
+                             "of the configured one: '0s 1; 60s 0.3; 90s..150s 1'",
+                             [&timeline, at_ramps](std::string_view text) {
+                               if (!at_ramps->empty())
+                                 refuse("--at has a ramp of it: give one of them");
+                               set_capacity(timeline, text);
+                             },
+                             [&timeline] { return timeline.capacity_text; })
+                         .with_examples({"50s 0.3; 60s..90s 1"});
   schedule.separator = ';';
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
 #include "model/base/text.h"
@@ -52,7 +51,7 @@ RetryHost parse_retry_host(std::string_view text) {
     return {.kind = RetryHost::Kind::kAgain,
             .times = static_cast<std::size_t>(parse_count(parts[1], 1, kMostPicks))};
   }
-  throw std::invalid_argument(unknown_name(text, {"any", "other", "other:N"}));
+  refuse(unknown_name(text, {"any", "other", "other:N"}));
 }
 
 std::string to_string(const RetryHost& retry_host) {
@@ -71,8 +70,7 @@ Ejection parse_ejection(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts.size() > 4 || (parts.size() == 4 && parts[3] != "trial" && parts[3] != "lost")) {
-    throw std::invalid_argument(in_quotes(text) +
-                                " is not of the form FAILURES:BASE:SHARE, and :trial or :lost");
+    refuse(in_quotes(text) + " is not of the form FAILURES:BASE:SHARE, and :trial or :lost");
   }
   Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks))};
   if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
@@ -217,9 +215,8 @@ void check(const HostSettings& settings) {
   check(settings.life, settings.replicas);
   if (settings.many() && settings.outage_replicas != HostSettings::kAll &&
       settings.outage_replicas > settings.replicas) {
-    throw std::invalid_argument("--outage-replicas=" + std::to_string(settings.outage_replicas) +
-                                ": there are " + std::to_string(settings.replicas) +
-                                (settings.by_urls ? " (--url)" : " (--replicas)"));
+    refuse("--outage-replicas=" + std::to_string(settings.outage_replicas) + ": there are " +
+           std::to_string(settings.replicas) + (settings.by_urls ? " (--url)" : " (--replicas)"));
   }
 }
 
@@ -279,16 +276,20 @@ void Picker::begin(TimePoint now, Host host) {
 }
 
 Picker::Host Picker::pick_but(std::span<const Host> tried) {
-  if (!tried.empty() && places_of(tried).size() == usable_.size()) tried = {};
+  leave_out(tried);
+  if (left_out_.size() == usable_.size()) {
+    tried = {};
+    left_out_.clear();
+  }
   switch (settings_.balance) {
     case Balance::kRandom:
-      return at_random(tried);
+      return usable_[draw()];
     case Balance::kRoundRobin:
       return in_turn(tried);
     case Balance::kLeast:
       return least_loaded(tried);
     case Balance::kTwo:
-      return better_of_two(tried);
+      return better_of_two();
   }
   return kNone;
 }
@@ -314,32 +315,30 @@ Picker::Host Picker::least_loaded(std::span<const Host> tried) {
   return host;
 }
 
-Picker::Host Picker::at_random(std::span<const Host> tried) {
-  const std::vector<std::size_t> places = places_of(tried);
-  std::size_t place = below(usable_.size() - places.size());
-  for (const std::size_t each : places) place += each <= place ? 1 : 0;
-  return usable_[place];
+std::size_t Picker::draw() {
+  std::size_t place = below(usable_.size() - left_out_.size());
+  for (const std::size_t each : left_out_) place += each <= place ? 1 : 0;
+  return place;
 }
 
-Picker::Host Picker::better_of_two(std::span<const Host> tried) {
-  const Host first = at_random(tried);
-  std::vector<Host> but(tried.begin(), tried.end());
-  but.push_back(first);
-  if (places_of(but).size() == usable_.size()) return first;
-  const Host second = at_random(but);
+Picker::Host Picker::better_of_two() {
+  const std::size_t place = draw();
+  left_out_.insert(std::upper_bound(left_out_.begin(), left_out_.end(), place), place);
+  const Host first = usable_[place];
+  if (left_out_.size() == usable_.size()) return first;
+  const Host second = usable_[draw()];
   return hosts_[second].under_way < hosts_[first].under_way ? second : first;
 }
 
-std::vector<std::size_t> Picker::places_of(std::span<const Host> hosts) const {
-  std::vector<std::size_t> places;
+void Picker::leave_out(std::span<const Host> hosts) {
+  left_out_.clear();
   for (const Host each : hosts) {
     if (!hosts_[each].usable) continue;
     const auto at = std::lower_bound(usable_.begin(), usable_.end(), each);
-    places.push_back(static_cast<std::size_t>(at - usable_.begin()));
+    left_out_.push_back(static_cast<std::size_t>(at - usable_.begin()));
   }
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  return places;
+  std::sort(left_out_.begin(), left_out_.end());
+  left_out_.erase(std::unique(left_out_.begin(), left_out_.end()), left_out_.end());
 }
 
 std::size_t Picker::below(std::size_t bound) {

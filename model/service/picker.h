@@ -209,10 +209,11 @@ class Picker {
   Host pick_but(std::span<const Host> tried);
   Host in_turn(std::span<const Host> tried);
   Host least_loaded(std::span<const Host> tried);
-  Host at_random(std::span<const Host> tried);
-  Host better_of_two(std::span<const Host> tried);
-  // Where these hosts stand among the usable ones, in their order, each once.
-  std::vector<std::size_t> places_of(std::span<const Host> hosts) const;
+  Host better_of_two();
+  // Sets `left_out_`.
+  void leave_out(std::span<const Host> hosts);
+  // The place of a random usable host that is not left out.
+  std::size_t draw();
   std::size_t below(std::size_t bound);
   void know_some();
   template <typename Use>
@@ -229,9 +230,10 @@ class Picker {
   const HostSettings settings_;
   ClientRandom random_;
   std::vector<HostState> hosts_;
-  std::vector<Host> known_;   // of a subset; empty: all
-  std::vector<Host> usable_;  // in their order
-  Host next_ = 0;             // in turn
+  std::vector<Host> known_;            // of a subset; empty: all
+  std::vector<Host> usable_;           // in their order
+  std::vector<std::size_t> left_out_;  // of these by a pick: their places, in order, each once
+  Host next_ = 0;                      // in turn
   std::uint64_t turn_ = 0;
   Tournament<Load> loads_;  // with `kLeast`
   std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;

@@ -385,8 +385,8 @@ TEST(Results, HaveARowForEveryFigure) {
   RunResult result;
   [[maybe_unused]] auto& [a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16,
                           a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31,
-                          a32, a33, a34, a35, a36, a37, a38, a39, a40, phases] = result;
-  EXPECT_EQ(figure_rows().size(), 40);
+                          a32, a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, phases] = result;
+  EXPECT_EQ(figure_rows().size(), 42);
   [[maybe_unused]] auto& [p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11] = phases[0];
   EXPECT_EQ(phase_rows().size(), 11);
 }

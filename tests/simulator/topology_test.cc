@@ -568,7 +568,7 @@ TEST(Faults, AreRefusedWhereTheyMeanNothing) {
   test::expect_refusals(
       [](const std::string& settings) { make_scenario(options_from(settings), 1); },
       {{"fault = 40s-50s slow:3; 45s-60s freeze\n", ""},
-       {"fault = 40s slow:3\n", "FROM-TO"},
+       {"fault = 40s slow:3\n", "FROM..TO"},
        {"fault = 50s-40s slow:3\n", "before"},
        {"fault = 40s-50s reconnect\n", "--outage"},
        {"fault = 40s-50s freeze of db\n", "service"},

@@ -52,6 +52,9 @@ TEST(CellAnswer, HasRemarksAboutFiguresThatSayLess) {
   cell.runs = cell.no_outage = cell.jobs = 4, cell.jobs_done = 1, cell.observed = 1h;
   EXPECT_TRUE(says(remarks_of(cell), "remark-calls"));
   EXPECT_EQ(answer_of(cell).headline.id, "runs-job-open");
+  cell = cell_of(20, 0);
+  cell.killed = 1.5, cell.killed_busy = 0;
+  EXPECT_TRUE(says(remarks_of(cell), "remark-probe-kills"));
 }
 
 TEST(CellAnswer, OfSeveralRowsIsATable) {

@@ -11,7 +11,7 @@ namespace {
 // A run, as an engine gives it: windows of five seconds and what happens between them. The rates are per second, for
 // a service that is `size` times as large. It is written in words:
 //
-//   6*100  4*0/300     windows with so many OK and failed attempts/s
+//   6*100  4*0/300     windows with so many OK and failed attempts/s; 1*80/50/100: of so many requests/s, not only of the OK
 //   [  ]               an outage begins, ends; "down" is 6*100 [ 4*0/100 ]
 //   part:2s*0/100      a part of a window that does not end; late:...: the engine closes it then
 //   queue:500,400*0/9  windows at whose end so many requests wait
@@ -19,6 +19,7 @@ namespace {
 //   !restart           a disturbance besides; !that>setting, load, less, all: what it leaves
 //   +slow:2  -slow:2   one that begins, ends
 //   load:0.5           the load that the user sets; load:3:0.01: that and the share that thinks
+//   can:150            what the service can answer from now on
 //   changed            more than the outage's end mends
 class History {
  public:
@@ -75,6 +76,8 @@ class History {
       tracker_.disturb(now_, "load " + std::string(values[0]));
       tracker_.set_load(now_, factor,
                         values.size() > 1 ? std::optional(number(values[1])) : std::nullopt);
+    } else if (word.starts_with("can:")) {
+      tracker_.set_capacity(now_, size_ * number(rest("can:")));
     } else if (word.starts_with("part:") || word.starts_with("late:")) {
       const Duration length = parse_duration(word.substr(5, star - 5));
       add(rates, to_seconds(length));
@@ -107,7 +110,7 @@ class History {
     tracker_.close_window(now_, totals_, waiting);
   }
 
-  // "100/50": OK and failed attempts.
+  // "100/50": OK and failed attempts. "80/50/100": and requests.
   void add(std::string_view rates, double seconds) {
     const auto each = split(rates, '/');
     const auto some = [&](std::size_t i) {
@@ -116,7 +119,7 @@ class History {
     };
     totals_.ok += some(0);
     totals_.timed_out += some(1);
-    totals_.requests += some(0);
+    totals_.requests += some(each.size() > 2 ? 2 : 0);
     totals_.attempts += some(0) + some(1);
     totals_.retries += some(1);
   }
@@ -421,6 +424,33 @@ TEST(Recovery, AQueueThatEmptiesIsNotACollapse) {
 }
 
 // 100 OK/s, of 5,000 that wait: by Little's law, each for 50 s. Before, ten did for 0.1 s.
+// 100/s of 150/s become 200/s. More than 150 OK/s are not to be had, and 75 % of the load without that.
+TEST(Recovery, ExpectsNoMoreThanTheServiceCanDo) {
+  using enum Verdict;
+  const std::string twice = "6*100 [ load:2 1*0/200/200 ] ";
+  expect_verdicts({
+      {twice + "3*150/50/200", kRecovering, "below-baseline(ok=150, baseline=200, window=15s)"},
+      {"can:150 " + twice + "3*150/50/200", kRecovered, "back-at-once(baseline=100, after=0s)"},
+      {"can:150 " + twice + "6*0/300/200", kCollapsed,
+       "load-above-capacity(load=200, capacity=150, attempts=300, retries=300)"},
+      {"can:200 " + twice + "6*0/300/200", kCollapsed,
+       "kept-down-by-retries(attempts=300, retries=300)"},
+      {"can:150 " + twice + "4*150/50/200 4*0/300/200", kRelapsed,
+       "back-at-once(baseline=100, after=0s); low-again(after=20s, ok=0, baseline=150); "
+       "load-above-capacity(load=200, capacity=150)"},
+      {"can:150 queue:10,10,10,10*100 [ load:2 1*0/200 ] queue:5000,5100,5200*150/0/200",
+       kRecovered,
+       "back-at-once(baseline=100, after=0s); queue-left(wait=34.666666666s, before=100ms); "
+       "load-above-capacity(load=200, capacity=150)"},
+      {"can:150 6*100 6*0/300/200", kCollapsed,
+       "down-by-itself(window=15s, ok=0, baseline=100, attempts=300, retries=300); "
+       "load-above-capacity(load=200, capacity=150)"},
+      // By less than noise: 15 s of 151/s are 2,265, and their root is 48.
+      {"can:150 6*100 [ load:1.51 1*151 ] 6*0/300/151", kCollapsed,
+       "kept-down-by-retries(attempts=300, retries=300)"},
+  });
+}
+
 TEST(Recovery, SaysThatTheQueueOfAServiceThatIsBackIsNotEmpty) {
   using enum Verdict;
   const std::string calm = "queue:10,10,10,10,10,10*100 [ 4*0/100 ] queue:";

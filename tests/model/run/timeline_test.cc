@@ -61,6 +61,16 @@ TEST(Timeline, IsPrintedAsItIsRead) {
             "0s 1; 1m0s 0.3; 1m30s..2m30s 1");
 }
 
+TEST(Timeline, TakesTheValueOfADisturbanceBehindASpaceToo) {
+  TimelineOptions timeline;
+  OptionList options;
+  declare_options(options, timeline, Engine::kSimulated);
+  options.set("at", "30s..90s load 2; 10s..20s slow 3 of db");
+  ASSERT_EQ(timeline.faults.size(), 2);
+  EXPECT_EQ(print_fault(timeline.faults[0]), "30s-1m30s load:2");
+  EXPECT_EQ(print_fault(timeline.faults[1]), "10s-20s slow:3 of db");
+}
+
 TEST(CapacitySchedule, RampsAreStairsAroundTheLine) {
   const auto steps = with("capacity", "10s 0.5, 20s..30s 1").capacity;
   ASSERT_EQ(steps.size(), 101u);
