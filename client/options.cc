@@ -53,10 +53,7 @@ void check_each(const ClientOptions& options, const std::string& name, std::size
 
 // May anything but the outage change the service?
 bool acts(const ClientOptions& options) {
-  const auto all = actions(options.timeline);
-  return (options.dashboard && !options.token_files.empty()) ||
-         std::any_of(all.begin(), all.end(),
-                     [](const TimedAction& each) { return is_of_service(each.action); });
+  return (options.dashboard && !options.token_files.empty()) || acts_on_service(options.timeline);
 }
 
 // A run with an outage must last this long to have a verdict. 0 without an outage.

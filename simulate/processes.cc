@@ -144,9 +144,9 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
   return words;
 }
 
-// Of the service with the outage, `hit` hosts have it. `is_front`: the clients call that one.
+// Of the service with the outage, `hit` hosts have it. `is_front`: the clients call that one. `ordered`: it gets orders.
 void check_hosts(const SimulatorOptions& options, const Topology& topology, std::size_t hit,
-                 bool is_front) {
+                 bool is_front, bool ordered) {
   for (const GraphNode& each : topology.nodes) {
     const HostLifeSettings& life = each.hosts.life;
     const bool probe =
@@ -159,8 +159,6 @@ void check_hosts(const SimulatorOptions& options, const Topology& topology, std:
         ": the hosts of real programs are there from the start, and nobody restarts them: not with "
         "--replicas=FROM..TO, --host-start, --host-warm-up, --probe-does=restart or a probe's own port");
   }
-  const bool ordered = is_of_service(options.timeline.outage) || !options.timeline.at.empty() ||
-                       !options.timeline.capacity.empty();
   if (ordered && !is_front && (hit > 1 || topology.nodes.front().hosts.many())) {
     refuse(
         "--outage-of: of several hosts the real client gives orders to those that it calls: not with --at, --capacity "
@@ -184,16 +182,19 @@ Json processes_json(const SimulatorOptions& options) {
   const std::size_t disturbed = find_node(topology, options.graph.outage_of, "--outage-of");
   const std::string outage_of = topology.nodes[disturbed].name;
   const std::size_t hit = options.disturbed_hosts().hit();
-  check_hosts(options, topology, hit, disturbed == 0);
+  const Duration outage_for = options.own_outage_length();
+  const bool ordered = acts_on_service(options.timeline) ||
+                       (outage_for > Duration::zero() && is_of_service(options.timeline.outage));
+  check_hosts(options, topology, hit, disturbed == 0, ordered);
   Json json;
   json["front"] = topology.nodes.front().name;
   json["outage_of"] = outage_of;
   json["outage"] = print_disturbance(options.timeline.outage);
   json["outage_hosts"] = hit;
   json["outage_at"] = format_duration(options.outage_at);
-  json["outage_for"] = format_duration(options.own_outage_length());
-  json["duration"] =
-      format_duration(options.outage_at + options.own_outage_length() + options.observe);
+  json["outage_for"] = format_duration(outage_for);
+  json["ordered"] = ordered;
+  json["duration"] = format_duration(options.outage_at + outage_for + options.observe);
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
     json["clients"].push_back({{"name", topology.edges[i].clients},
                                {"arguments", client_arguments(options, topology, i, outage_of)}});

@@ -71,9 +71,10 @@ std::string take_node(std::string_view& text) {
 
 TimedAction parse_timed_action(std::string_view text, Engine engine) {
   std::string_view rest = text;
-  const Duration t = parse_duration(take_word(rest), Duration::zero());
+  const bool has_time = text.find_first_of("0123456789") < text.find_first_of(" \t");
+  const Duration t = has_time ? parse_duration(take_word(rest), Duration::zero()) : Duration();
   const std::string node = engine == Engine::kSimulated ? take_node(rest) : std::string();
-  if (rest.empty()) {
+  if (rest.empty() || !has_time) {
     refuse(in_quotes(text) + " is not TIME ACTION, for example " +
            in_quotes("60s set shed-above=200"));
   }
@@ -387,6 +388,12 @@ std::vector<TimedAction> actions(const TimelineOptions& timeline) {
   std::stable_sort(all.begin(), all.end(),
                    [](const TimedAction& a, const TimedAction& b) { return a.t < b.t; });
   return all;
+}
+
+bool acts_on_service(const TimelineOptions& timeline) {
+  const std::vector<TimedAction> all = actions(timeline);
+  const auto is_one = [](const TimedAction& each) { return is_of_service(each.action); };
+  return std::any_of(all.begin(), all.end(), is_one);
 }
 
 }  // namespace retrystorm

@@ -106,5 +106,7 @@ void find_unused_after(UnusedOptions& unused, const TimelineOptions& timeline, D
 
 // All actions, in the order in which they take effect.
 std::vector<TimedAction> actions(const TimelineOptions& timeline);
+// Is any of them for the service, which must then be ordered to carry it out?
+bool acts_on_service(const TimelineOptions& timeline);
 
 }  // namespace retrystorm

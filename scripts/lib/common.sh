@@ -308,11 +308,7 @@ start_topology() {
   "$bin/simulate" --report-interval 1s "$@" --outage-at "$calm" --outage-for "$outage" --observe "$after" \
     --print-processes >"$plan" || exit "$?"
   ask_plan() { jq -r "$1" "$plan"; }
-  case "$(ask_plan .outage) $(ask_plan '.clients[0].arguments | join(" ")')" in
-    drop* | slow:* | errors:* | capacity:* | throttle:* | *' --at='* | *' --capacity='*)
-      control=(--admin-token-file "$results/$name.token")
-      ;;
-  esac
+  if [[ $(ask_plan .ordered) == true ]]; then control=(--admin-token-file "$results/$name.token"); fi
   services=()
   for ((i = 0; i < $(ask_plan '.services | length'); ++i)); do
     service=$(ask_plan ".services[$i].name")
