@@ -302,6 +302,11 @@ class Reader {
                     "upstream " + shown(host) + " has " + std::to_string(servers) +
                         " servers, each of which is tried once");
       policy.add(hosts);
+      const Setting* const eject = policy.find("eject");
+      if (eject != nullptr && node_in(own, kConditions).text.find("http_5") != std::string::npos) {
+        const Setting counted = *eject;
+        policy.set("eject", counted.value + "+5xx", counted.line, counted.source);
+      }
       if (policy.value("max-retries") == "0") policy.remove("retry-host");
     } else {
       read_settings(policy, own, 0, shown(host) + " is no upstream of the file");

@@ -49,13 +49,11 @@ std::vector<Candidate> candidates_for(const ScenarioOptions& options) {
   }
   const HostSettings& hosts = options.hosts;
   if (hosts.hit() < hosts.replicas) {
-    if (retries && hosts.retry_host.kind == RetryHost::Kind::kAny) {
-      all.push_back({"retry-host", "other", true, true});
-    }
     const std::size_t percent = (100 * hosts.hit() + hosts.replicas - 1) / hosts.replicas;
-    if (!hosts.eject.on()) {
-      all.push_back({"eject", "5:30s:" + std::to_string(percent) + '%', true, true});
-    }
+    const std::string ejection = "5:30s:" + std::to_string(percent) + '%';
+    const bool any = retries && hosts.retry_host == RetryHost();
+    if (any) all.push_back({"retry-host", "other", true, true});
+    if (!hosts.eject.on()) all.push_back({"eject", ejection, true, true});
   }
   const HedgeSettings& hedge = retry.hedge;
   const bool hedged = hedge.any() && hedge.on == HedgeOn::kDelay;

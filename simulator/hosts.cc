@@ -126,7 +126,7 @@ void Hosts::reset(TimePoint now, std::uint32_t number) {
 void Hosts::hang_up(TimePoint now, const Attempt& attempt) {
   const Host host = host_of(attempt);
   const bool too_late = calls_.attempt_left(now, attempt) <= Duration::zero();
-  ended(now, attempt, too_late ? Picker::Ended::kFailed : Picker::Ended::kOther, too_late);
+  ended(now, attempt, too_late ? Picker::Ended::kTimedOut : Picker::Ended::kOther, too_late);
   servers_[host]->hang_up(now, attempt);
   note(now, host);
 }

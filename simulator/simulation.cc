@@ -71,7 +71,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
   if (graph_) graph_->serve(hosts_);
   if (trace_ && (scenario.traces_all || !scenario.outage_at)) trace_->open();
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
-  note_capacity({}, scenario.service);
+  note_capacity(scenario.service);
   if (observers_.service.empty()) {
     server_report_at_ = kNever;
   } else {
@@ -355,7 +355,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
   if (change.kind == Kind::kFaultEnds) recorder_.fault_ends(now, change.announcement);
   load_ = change.load;
   load_beside_ = change.load_beside;
-  note_capacity(now, change.service_beside.value_or(change.service));
+  note_capacity(change.service_beside.value_or(change.service));
   recorder_.set_load(now, load_beside_ * planned_load_, scenario_.workload);
   const bool begins = change.kind == Kind::kOutageBegins || change.kind == Kind::kFaultBegins;
   const bool ends = change.kind == Kind::kOutageEnds || change.kind == Kind::kFaultEnds;
@@ -366,11 +366,11 @@ void Simulation::apply(TimePoint now, const Change& change) {
   if (ends) end(now, change);
 }
 
-void Simulation::note_capacity(TimePoint now, const ServiceOptions& service) {
+void Simulation::note_capacity(const ServiceOptions& service) {
   const bool varies = scenario_.hosts.life.scaling.on() ||
                       service.rate_limit.autoscale.kind != AutoscaleKind::kNone;
   if (graph_ || varies) return;
-  recorder_.set_capacity(now, capacity_of(service) * static_cast<double>(scenario_.hosts.replicas));
+  recorder_.set_capacity(capacity_of(service) * static_cast<double>(scenario_.hosts.replicas));
 }
 
 void Simulation::begin(TimePoint now, const Change& change) {

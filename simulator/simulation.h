@@ -94,8 +94,8 @@ class Simulation {
     return graph_ ? graph_->hosts(scenario_.disturbed) : hosts_;
   }
   void apply(TimePoint now, const Change& change);
-  // The hosts have these settings from now on.
-  void note_capacity(TimePoint now, const ServiceOptions& service);
+  // The recorder knows what hosts with these settings can do.
+  void note_capacity(const ServiceOptions& service);
   // Freezes and stops a service, or ends that. Disturbances of the same kind may overlap.
   void begin(TimePoint now, const Change& change);
   void end(TimePoint now, const Change& change);

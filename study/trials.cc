@@ -410,6 +410,9 @@ void try_hosts(Asked& asked) {
   if (Probe probe = hosts.life.probe; probe.on() && !probe.own_port) {
     probe.own_port = true;
     asked.add("if-own-port", {{"probe", to_string(probe)}}).may_win = true;
+    if (hosts.life.probe_does == ProbeDoes::kRestart) {
+      asked.add("if-no-restart", {{"probe-does", "stop-traffic"}}).is_estimate = true;
+    }
   }
   if (hosts.most() == 1) return;
   const bool by_load = hosts.balance == Balance::kLeast;

@@ -131,8 +131,11 @@ RunAnswer answer_of(const Summary& summary) {
             {"runs-job", {{"time", *summary.job->makespan}, {"share", success}}}};
   }
   switch (recovery.verdict) {
-    case Verdict::kCollapsed:
-      return {Tone::kBad, {"answer-down", {{"why", why}}}};
+    case Verdict::kCollapsed: {
+      const bool answers =
+          says(recovery.causes, "load-above-capacity") && says(recovery.causes, "stays-low");
+      return {Tone::kBad, {answers ? "answer-overloaded" : "answer-down", {{"why", why}}}};
+    }
     case Verdict::kRelapsed:
       return {Tone::kBad, {"answer-relapsed", {{"why", why}}}};
     case Verdict::kRecovering:
@@ -330,7 +333,8 @@ std::optional<RunAnswer> seen_in(const RunCurve& curve) {
                      {low ? "seen-down" : "seen-back",
                       {{"from", clock_text(rounded(begin_of(i)))},
                        {"to", clock_text(rounded(points[end - 1].end))},
-                       {"share", ShareOf{least / before}}}}};
+                       {"share", ShareOf{least / before}}}},
+                     before};
   }
   return std::nullopt;
 }
@@ -400,7 +404,10 @@ void AnswerReport::on_summary(const Summary& summary) {
     seen->tone = Tone::kDoubt;
   }
   print_headline(out_, seen ? *seen : answer_of(summary), style_);
-  print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0), "", style_);
+  const double full = seen                      ? seen->before
+                      : curve().outages.empty() ? 0
+                                                : summary.recovery.baseline_ok.value_or(0);
+  print_strip(out_, curve(), full, "", style_);
   Statements answered;
   std::optional<Statement> latency;
   if (summary.phases) {

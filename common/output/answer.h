@@ -36,6 +36,7 @@ Strip strip_of(const RunCurve& curve, double full, std::size_t most, const Style
 struct RunAnswer {
   Tone tone = Tone::kPlain;
   Statement headline{};
+  double before = 0;  // of `seen_in`: OK/s until they fell
 };
 RunAnswer answer_of(const Summary& summary);
 

@@ -24,7 +24,7 @@ inline ConnectionSettings connections_to(const HostSettings& hosts, ConnectionSe
 
 // What the result of an attempt says of its host.
 inline Picker::Ended end_of(const AttemptResult& result) {
-  if (result.outcome == Outcome::kTimedOut) return Picker::Ended::kFailed;
+  if (result.outcome == Outcome::kTimedOut) return Picker::Ended::kTimedOut;
   return Picker::end_of(result.outcome == Outcome::kOk, result.status);
 }
 

@@ -153,7 +153,7 @@ Statements why_collapsed(Windows after, bool changed, const std::optional<Statem
   if (last.counts.attempts > 0 &&
       without_answer(NoAnswer::kRefused) + without_answer(NoAnswer::kUnreachable) ==
           last.counts.finished()) {
-    return {{"service-gone", {{"attempts", last.rates().attempts}}}};
+    return {{"service-gone", {{"window", last.length}, {"attempts", last.rates().attempts}}}};
   }
   const bool retried = last.counts.retries > 0;
   Statements all{
@@ -310,15 +310,11 @@ void RecoveryTracker::pass(TimePoint now) {
 }
 
 double RecoveryTracker::load_factor() const {
-  double factor = load_ / load_at_outage_;
-  if (phase_ == Phase::kBefore) return thinking_ ? 1 : load_;
-  if (factor == 1) return 1;
-  const double ok = baseline().rates().ok;
-  if (thinking_) {
-    const double share = std::min(*thinking_ / load_at_outage_ * ok, 1.0);
-    factor = 1 / (1 - share + share / factor);
-  }
-  return ok > 0 ? std::min(factor, std::max(capacity_ / ok, 1.0)) : factor;
+  const double factor = load_ / load_at_outage_;
+  if (!thinking_) return phase_ == Phase::kBefore ? load_ : factor;
+  if (phase_ == Phase::kBefore || factor == 1) return 1;
+  const double share = std::min(*thinking_ / load_at_outage_ * baseline().rates().ok, 1.0);
+  return 1 / (1 - share + share / factor);
 }
 
 std::optional<Statement> RecoveryTracker::too_much(Windows windows) const {
@@ -367,11 +363,6 @@ void RecoveryTracker::set_load(TimePoint now, double load, std::optional<double>
   pass(now);
   load_ = load;
   thinking_ = thinking;
-}
-
-void RecoveryTracker::set_capacity(TimePoint now, double capacity) {
-  pass(now);
-  capacity_ = capacity;
 }
 
 Statement RecoveryTracker::with(Statement statement, const Disturbed& what) const {
@@ -688,7 +679,7 @@ class RecoveryTracker::Judge {
       result_.causes = drains.causes;
       result_.to_watch = drains.to_watch;
       unjudged_.clear();
-    } else if (is_coming(after_)) {
+    } else if (const auto load = run_.too_much(after_); is_coming(after_) && !load) {
       result_.verdict = Verdict::kRecovering;
       Statement why{no_errors(last) ? "below-baseline-without-errors" : "below-baseline", {}};
       add_ok(why, joined(last), base_.rate());
@@ -696,7 +687,7 @@ class RecoveryTracker::Judge {
       result_.causes = {std::move(why)};
     } else {
       result_.verdict = Verdict::kCollapsed;
-      result_.causes = why_collapsed(after_, run_.changed_, run_.too_much(after_));
+      result_.causes = why_collapsed(after_, run_.changed_, load);
       if (any_answers(last)) {
         result_.causes.push_back({"stays-low", {}});
         add_ok(result_.causes.back(), joined(last), base_.rate());

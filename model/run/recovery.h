@@ -46,8 +46,10 @@
 //   and what was in force before the outage belongs to the baseline: it begins after the window with the last change
 //   before the outage. If no window is left, there is none. After a later change of the load, a window is compared
 //   with the baseline times the factor F; closed clients that think for a share s of their time offer
-//   1 / (1 - s + s / F) times as much, but no more than the service can do. Where the load changes without an action, as a file of rates says, F is the
+//   1 / (1 - s + s / F) times as much. Where the load changes without an action, as a file of rates says, F is the
 //   factor on its mean in the calm.
+// - If more requests come at the end than the service is known to be able to answer, by more than random noise (2.5 times
+//   their root), it does not come back, and that is why.
 // - Without an outage there is nothing to recover from. A run of fewer than three windows in which nothing is OK is
 //   "undecided". But the service may be down at the end: in
 //   each of the last three windows at most a tenth of the attempts are OK, and a tenth of the OK/s
@@ -187,7 +189,7 @@ class RecoveryTracker {
   void set_load(TimePoint now, double load, std::optional<double> thinking);
 
   // How many requests a second the service can answer from now on; infinite if that is not known, as at first.
-  void set_capacity(TimePoint now, double capacity);
+  void set_capacity(double capacity) { capacity_ = capacity; }
 
   bool in_outage() const { return phase_ == Phase::kDuring; }
 

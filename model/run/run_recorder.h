@@ -45,7 +45,7 @@ class RunRecorder {
   // The factor on the load that clients of this kind offer, without that of the outage.
   void set_load(TimePoint now, double load, const WorkloadOptions& workload);
   // See `RecoveryTracker`.
-  void set_capacity(TimePoint now, double capacity) { tracker_.set_capacity(now, capacity); }
+  void set_capacity(double capacity) { tracker_.set_capacity(capacity); }
   // More was changed than the outage's end mends.
   void note_change() { tracker_.note_change(); }
   bool in_outage() const { return tracker_.in_outage(); }

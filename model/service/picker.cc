@@ -28,10 +28,13 @@ const std::array kBalancers{
                  .eject = {.failures = 5, .base = std::chrono::seconds(5), .most = 1},
                  .panic = 0.5,
                  .like = "finagle"},
-    HostSettings{
-        .retry_host = {.kind = RetryHost::Kind::kOther},
-        .eject = {.failures = 1, .base = std::chrono::seconds(10), .most = 1, .trial = true},
-        .like = "nginx"},
+    HostSettings{.retry_host = {.kind = RetryHost::Kind::kOther},
+                 .eject = {.failures = 1,
+                           .base = std::chrono::seconds(10),
+                           .most = 1,
+                           .trial = true,
+                           .errors = false},
+                 .like = "nginx"},
     HostSettings{.like = "haproxy"},
     HostSettings{
         .pick_per = PickPer::kConnection, .balance = Balance::kRandom, .like = "kube-proxy"},
@@ -69,14 +72,18 @@ std::string to_string(const RetryHost& retry_host) {
 Ejection parse_ejection(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
-  if (parts.size() > 4 || (parts.size() == 4 && parts[3] != "trial" && parts[3] != "lost")) {
-    refuse(in_quotes(text) + " is not of the form FAILURES:BASE:SHARE, and :trial or :lost");
+  const std::string_view kind = parts.size() > 3 ? parts[3] : "";
+  const bool is_kind = kind == "trial" || kind == "trial+5xx" || kind == "lost";
+  if (parts.size() > 4 || (parts.size() == 4 && !is_kind)) {
+    refuse(in_quotes(text) +
+           " is not of the form FAILURES:BASE:SHARE, and :trial, :trial+5xx or :lost");
   }
   Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks))};
   if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
   if (parts.size() > 2) ejection.most = parse_number(parts[2], 0, 1);
-  ejection.trial = parts.size() > 3 && parts[3] == "trial";
-  ejection.lost = parts.size() > 3 && !ejection.trial;
+  ejection.trial = kind.starts_with("trial");
+  ejection.errors = kind != "trial";
+  ejection.lost = kind == "lost";
   return ejection;
 }
 
@@ -84,7 +91,7 @@ std::string to_string(const Ejection& ejection) {
   if (!ejection.on()) return std::string(kNoneWord);
   return std::to_string(ejection.failures) + ':' + format_duration(ejection.base) + ':' +
          print_number(ejection.most) +
-         (ejection.trial  ? ":trial"
+         (ejection.trial  ? (ejection.errors ? ":trial+5xx" : ":trial")
           : ejection.lost ? ":lost"
                           : "");
 }
@@ -159,9 +166,10 @@ void declare_options(OptionList& options, HostSettings& settings) {
   options
       .text(
           "eject",
-          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:trial|lost]]], after so many failures in a "
-          "row, for BASE times the number of ejections, and at most this share of the hosts (5 = 5:30s:10%); trial = for "
-          "BASE, then one attempt shows whether it works (nginx); lost = only connections that fail count (gRPC); none",
+          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:KIND]]], after so many failures in a row, for BASE times the number of "
+          "ejections, and at most this share of the hosts (5 = 5:30s:10%); KIND trial = for BASE, then one attempt shows "
+          "whether it works, and errors count only with trial+5xx (nginx); lost = only connections that fail count (gRPC); "
+          "none",
           [&settings](std::string_view text) { settings.eject = parse_ejection(text); },
           [&settings] { return to_string(settings.eject); })
       .with_examples({"none", "5:30s:0.1", "1:10s:1:trial", "1:1s:1:lost"});
@@ -182,7 +190,9 @@ void declare_options(OptionList& options, HostSettings& settings) {
       .with_range("1", "32");
   options.needs("subset", "picker=client");
   options.no_effect("pick-per connection-age", [&settings] {
-    return settings.has_kept ? "" : "without --connections=keep-alive or multiplexed";
+    const bool one_each =
+        settings.like == "kube-proxy" && settings.connection_age == Duration::max();
+    return settings.has_kept || one_each ? "" : "without --connections=keep-alive or multiplexed";
   });
   options.needs("connection-age", "pick-per=connection");
   options.needs("retry-host", "pick-per!=connection");
@@ -190,12 +200,14 @@ void declare_options(OptionList& options, HostSettings& settings) {
     if (settings.eject.on() || settings.life.probe.on()) return "";
     return settings.by_urls ? "without --eject" : "without --eject or --probe";
   });
-  options.no_effect(
-      "hosts-like picker pick-per connection-age balance retry-host eject panic subset outage-replicas",
-      [&settings] {
-        if (settings.most() > 1) return "";
-        return settings.by_urls ? "without a second URL" : "without --replicas";
-      });
+  const auto alone = [&settings] {
+    if (settings.most() > 1) return "";
+    return settings.by_urls ? "without a second URL" : "without --replicas";
+  };
+  options.no_effect("hosts-like outage-replicas", alone);
+  // What the balancer sets is not said beside it.
+  options.no_effect("picker pick-per connection-age balance retry-host eject panic subset",
+                    [&settings, alone] { return settings.like == "none" ? alone() : ""; });
 }
 
 OptionList options_of_picks(HostSettings& settings, bool alone) {
@@ -354,6 +366,7 @@ void Picker::note_load(Host host) {
 
 void Picker::ended(TimePoint now, Host host, Ended how) {
   HostState& state = hosts_[host];
+  if (how == Ended::kFailed && !settings_.eject.errors) how = Ended::kOk;
   --state.under_way;
   note_load(host);
   if (how == Ended::kOk && (!settings_.eject.trial || state.looked > state.failed)) {
@@ -361,7 +374,8 @@ void Picker::ended(TimePoint now, Host host, Ended how) {
     if (settings_.eject.trial && is_out(now, host)) put_out(now, host, Duration::zero());
     if (settings_.eject.lost) state.in_a_row = 0;
   }
-  const bool fails = how == Ended::kLost || (how == Ended::kFailed && !settings_.eject.lost);
+  const bool fails =
+      how == Ended::kLost || (!settings_.eject.lost && how != Ended::kOk && how != Ended::kOther);
   if (fails && settings_.eject.on()) fail(now, host);
 }
 

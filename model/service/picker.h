@@ -65,6 +65,8 @@ struct Ejection {
   // after the last of them. Each that makes as many or more puts the host out for `base`. Then it gets one attempt, and all
   // as soon as that succeeds.
   bool trial = false;
+  // Are statuses of 5xx failures, too? Not with `trial`, unless proxy_next_upstream names them.
+  bool errors = true;
   // As gRPC has it (connection-backoff.md): only connections that are refused or lost count, and a success ends the row.
   // The time grows by `kGrowth` from one to the next, up to `kLongestUnconnected`, and is a fifth more or less.
   bool lost = false;
@@ -85,7 +87,7 @@ struct Ejection {
   }
 };
 
-// Parses "none" or "FAILURES[:BASE[:SHARE[:trial|lost]]]". Throws std::invalid_argument with a readable message.
+// Parses "none" or "FAILURES[:BASE[:SHARE[:trial|trial+5xx|lost]]]". Throws std::invalid_argument with a readable message.
 Ejection parse_ejection(std::string_view text);
 std::string to_string(const Ejection& ejection);
 
@@ -140,10 +142,11 @@ class Picker {
   };
 
   enum class Ended {
-    kOk,      // the host works
-    kFailed,  // see `Ejection`
-    kLost,    // so did its connection
-    kOther,   // says nothing about the host
+    kOk,        // the host works
+    kFailed,    // with a status of 5xx
+    kTimedOut,  // without an answer
+    kLost,      // so did its connection
+    kOther,     // says nothing about the host
   };
   // What an attempt that succeeded, or failed with this status, says. `status`: 0 if its connection ended without an answer.
   static constexpr Ended end_of(bool ok, int status) {

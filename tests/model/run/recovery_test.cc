@@ -77,7 +77,7 @@ class History {
       tracker_.set_load(now_, factor,
                         values.size() > 1 ? std::optional(number(values[1])) : std::nullopt);
     } else if (word.starts_with("can:")) {
-      tracker_.set_capacity(now_, size_ * number(rest("can:")));
+      tracker_.set_capacity(size_ * number(rest("can:")));
     } else if (word.starts_with("part:") || word.starts_with("late:")) {
       const Duration length = parse_duration(word.substr(5, star - 5));
       add(rates, to_seconds(length));
@@ -308,7 +308,7 @@ TEST(Recovery, HasAVerdict) {
       {"down 4*5/100 3*95", kRecovered},
       {"down 3*0/472", kCollapsed, "held-by-retries(attempts=472, retries=472)"},
       {"down changed 3*0/472", kCollapsed, "kept-down-by-retries(attempts=472, retries=472)"},
-      {"down gone:4*120", kCollapsed, "service-gone(attempts=120)"},
+      {"down gone:4*120", kCollapsed, "service-gone(window=15s, attempts=120)"},
       {"down gone:2*120 2*0/120", kCollapsed, "held-by-retries(attempts=120, retries=120)"},
       {"down 3*45/30", kRecovering, "below-baseline(ok=45, baseline=100, window=15s)"},
       {"down 3*45", kRecovering, "below-baseline-without-errors(ok=45, baseline=100, window=15s)"},
@@ -424,24 +424,25 @@ TEST(Recovery, AQueueThatEmptiesIsNotACollapse) {
 }
 
 // 100 OK/s, of 5,000 that wait: by Little's law, each for 50 s. Before, ten did for 0.1 s.
-// 100/s of 150/s become 200/s. More than 150 OK/s are not to be had, and 75 % of the load without that.
-TEST(Recovery, ExpectsNoMoreThanTheServiceCanDo) {
+// 100/s of 150/s become 200/s, or 160/s, of which that is 94 %.
+TEST(Recovery, KnowsWhatTheServiceCanDo) {
   using enum Verdict;
-  const std::string twice = "6*100 [ load:2 1*0/200/200 ] ";
+  const std::string twice = "6*100 [ load:2 1*0/200/200 ] ", more = "[ load:1.6 1*0/160/160 ] ";
   expect_verdicts({
       {twice + "3*150/50/200", kRecovering, "below-baseline(ok=150, baseline=200, window=15s)"},
-      {"can:150 " + twice + "3*150/50/200", kRecovered, "back-at-once(baseline=100, after=0s)"},
+      {"can:150 " + twice + "3*150/50/200", kCollapsed,
+       "load-above-capacity(load=200, capacity=150, attempts=200, retries=50); "
+       "stays-low(ok=150, baseline=200)"},
       {"can:150 " + twice + "6*0/300/200", kCollapsed,
        "load-above-capacity(load=200, capacity=150, attempts=300, retries=300)"},
       {"can:200 " + twice + "6*0/300/200", kCollapsed,
        "kept-down-by-retries(attempts=300, retries=300)"},
-      {"can:150 " + twice + "4*150/50/200 4*0/300/200", kRelapsed,
-       "back-at-once(baseline=100, after=0s); low-again(after=20s, ok=0, baseline=150); "
-       "load-above-capacity(load=200, capacity=150)"},
-      {"can:150 queue:10,10,10,10*100 [ load:2 1*0/200 ] queue:5000,5100,5200*150/0/200",
-       kRecovered,
-       "back-at-once(baseline=100, after=0s); queue-left(wait=34.666666666s, before=100ms); "
-       "load-above-capacity(load=200, capacity=150)"},
+      {"can:150 6*100 " + more + "4*150/10/160 4*0/300/160", kRelapsed,
+       "back-at-once(baseline=100, after=0s); low-again(after=20s, ok=0, baseline=160); "
+       "load-above-capacity(load=160, capacity=150)"},
+      {"can:150 queue:10,10,10,10*100 " + more + "queue:3000,3100,3150*150/0/160", kRecovered,
+       "back-at-once(baseline=100, after=0s); queue-left(wait=21s, before=100ms); "
+       "load-above-capacity(load=160, capacity=150)"},
       {"can:150 6*100 6*0/300/200", kCollapsed,
        "down-by-itself(window=15s, ok=0, baseline=100, attempts=300, retries=300); "
        "load-above-capacity(load=200, capacity=150)"},

@@ -221,6 +221,19 @@ TEST(Picker, HasNobodyLeft) {
   EXPECT_NE(picker.pick(at(30s)), Picker::kNone);
 }
 
+// nginx: of the failures that proxy_next_upstream may name, only "error" and "timeout" count if it does not.
+TEST(Picker, TakesAnErrorForAnAnswerIfErrorsDoNotCount) {
+  HostSettings settings = ejecting(2, 1, 10s, 1);
+  settings.eject.trial = true;
+  settings.eject.errors = false;
+  Picker picker(settings, 1, 0);
+  fail_at(picker, at(1s), 0);
+  EXPECT_FALSE(picker.is_out(at(1s), 0));
+  picker.begin(at(2s), 0);
+  picker.ended(at(2s), 0, Ended::kTimedOut);
+  EXPECT_TRUE(picker.is_out(at(2s), 0));
+}
+
 // --- As text ---
 
 TEST(Picker, ReadsItsSettings) {
@@ -228,8 +241,10 @@ TEST(Picker, ReadsItsSettings) {
   EXPECT_EQ(parse_ejection("5"), (Ejection{.failures = 5}));
   EXPECT_EQ(parse_ejection("5:1m:34%"), (Ejection{.failures = 5, .base = 1min, .most = .34}));
   EXPECT_EQ(parse_ejection("1:10s:1:trial"),
-            (Ejection{.failures = 1, .base = 10s, .most = 1, .trial = true}));
-  EXPECT_EQ(to_string(parse_ejection("1:10s:1:trial")), "1:10s:1:trial");
+            (Ejection{.failures = 1, .base = 10s, .most = 1, .trial = true, .errors = false}));
+  for (const char* text : {"1:10s:1:trial", "1:10s:1:trial+5xx"}) {
+    EXPECT_EQ(to_string(parse_ejection(text)), text);
+  }
   EXPECT_EQ(parse_ejection("1:1s:1:lost"),
             (Ejection{.failures = 1, .base = 1s, .most = 1, .lost = true}));
   EXPECT_EQ(to_string(parse_ejection("1:1s:1:lost")), "1:1s:1:lost");
