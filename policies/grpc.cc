@@ -19,7 +19,7 @@ constexpr std::size_t kMostAttempts = 5;
 
 std::string factor(std::string_view text) {
   const std::string number = plain_share(text);
-  if (parse_number(number, 0, 1e9) <= 0) throw std::invalid_argument("this must be above zero");
+  if (parse_number(number, 0, 1e9) <= 0) refuse("this must be above zero");
   return number;
 }
 

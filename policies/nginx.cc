@@ -304,8 +304,10 @@ class Reader {
       policy.add(hosts);
       const Setting* const eject = policy.find("eject");
       if (eject != nullptr && node_in(own, kConditions).text.find("http_5") != std::string::npos) {
-        const Setting counted = *eject;
-        policy.set("eject", counted.value + "+5xx", counted.line, counted.source);
+        const Setting before = *eject;
+        Ejection ejection = parse_ejection(before.value);
+        ejection.errors = true;
+        policy.set("eject", to_string(ejection), before.line, before.source);
       }
       if (policy.value("max-retries") == "0") policy.remove("retry-host");
     } else {

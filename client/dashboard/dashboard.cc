@@ -5,6 +5,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "model/base/text.h"
 #include "model/retry/retry_settings.h"
 
 namespace retrystorm {
@@ -152,7 +153,7 @@ void Dashboard::add_commands() {
         const auto name =
             json.is_object() ? json.value("strategy", nlohmann::json()) : nlohmann::json();
         try {
-          if (!name.is_string()) throw std::invalid_argument("the strategy is missing");
+          if (!name.is_string()) refuse("the strategy is missing");
           handle(RestartCommand{retry_settings(name.get<std::string>()).strategy}, response);
         } catch (const std::invalid_argument& error) {
           answer_error(response, 400, error.what());
@@ -162,10 +163,10 @@ void Dashboard::add_commands() {
     const auto json = nlohmann::json::parse(request.body, nullptr, false);
     const auto text = json.is_object() ? json.value("action", nlohmann::json()) : nlohmann::json();
     try {
-      if (!text.is_string()) throw std::invalid_argument("the action is missing");
+      if (!text.is_string()) refuse("the action is missing");
       const auto& line = text.get_ref<const std::string&>();
       if (std::ranges::any_of(line, [](unsigned char c) { return c < ' '; })) {
-        throw std::invalid_argument("an action is one line");
+        refuse("an action is one line");
       }
       const Action action = parse_action(line);
       if (is_of_service(action) && !can_order()) {

@@ -189,12 +189,11 @@ std::string authority_of(const HttpRequest& request) {
 void check(const RequestOptions& options) {
   for (const std::string& each : options.headers) parse_header(each);
   if (options.insecure && !options.cacert.empty()) {
-    throw std::invalid_argument(
-        "--insecure accepts any certificate, --cacert those in a file: give one");
+    refuse("--insecure accepts any certificate, --cacert those in a file: give one");
   }
   if (!is_https(options.url) && (options.insecure || !options.cacert.empty())) {
-    throw std::invalid_argument(std::string(options.insecure ? "--insecure" : "--cacert") +
-                                " has no effect unless --url begins with https://");
+    refuse(std::string(options.insecure ? "--insecure" : "--cacert") +
+           " has no effect unless --url begins with https://");
   }
 }
 

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "model/base/text.h"
+
 namespace retrystorm {
 namespace {
 
@@ -49,9 +51,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::take_standard_output() {
   static bool taken = false;
-  if (std::exchange(taken, true)) {
-    throw std::invalid_argument("only one file can be standard output");
-  }
+  if (std::exchange(taken, true)) refuse("only one file can be standard output");
   path_ = "standard output";
   std::cout.flush();
   descriptor_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 
 #include "model/base/text.h"
 
@@ -37,9 +36,9 @@ constexpr Unit kUnits[] = {
 };
 
 [[noreturn]] void refuse_duration(std::string_view text, const char* why) {
-  throw std::invalid_argument("'" + std::string(text) + "' " + why +
-                              " (a duration is written like 100ms, 2s, 1m30s; a bare number below "
-                              "60 is seconds)");
+  refuse("'" + std::string(text) + "' " + why +
+         " (a duration is written like 100ms, 2s, 1m30s; a bare number below "
+         "60 is seconds)");
 }
 
 bool is_digit(char c) {
@@ -130,7 +129,7 @@ Duration parse_duration(std::string_view text) {
     skip_blanks(rest);  // "1 s", "1m 30s"
     if (first && rest.empty() && number.whole >= kUnclear) {
       const std::string bare(text);
-      throw std::invalid_argument("'" + bare + "' has no unit: " + bare + "s or " + bare + "ms?");
+      refuse("'" + bare + "' has no unit: " + bare + "s or " + bare + "ms?");
     }
     const std::int64_t unit = first && rest.empty() ? kSecond : take_unit(text, rest);
     if (number.whole > kMax / unit) refuse_duration(text, "is too long a duration");
@@ -150,10 +149,9 @@ Duration parse_duration(std::string_view text) {
 Duration parse_duration(std::string_view text, Duration least) {
   const Duration value = parse_duration(text);
   if (value >= least) return value;
-  throw std::invalid_argument(in_quotes(text) +
-                              (least == Duration::zero()
-                                   ? " is negative (a duration is at least 0s)"
-                                   : " is too short (at least " + format_duration(least) + ")"));
+  refuse(in_quotes(text) + (least == Duration::zero()
+                                ? " is negative (a duration is at least 0s)"
+                                : " is too short (at least " + format_duration(least) + ")"));
 }
 
 std::string format_duration(Duration duration) {

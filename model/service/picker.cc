@@ -166,10 +166,10 @@ void declare_options(OptionList& options, HostSettings& settings) {
   options
       .text(
           "eject",
-          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:KIND]]], after so many failures in a row, for BASE times the number of "
-          "ejections, and at most this share of the hosts (5 = 5:30s:10%); KIND trial = for BASE, then one attempt shows "
-          "whether it works, and errors count only with trial+5xx (nginx); lost = only connections that fail count (gRPC); "
-          "none",
+          "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:KIND]]], after so many failures in a row, "
+          "for BASE times the number of ejections, and at most this share of the hosts (5 = 5:30s:10%); KIND trial = "
+          "for BASE, then one attempt shows whether it works, and errors count only with trial+5xx (nginx); lost = "
+          "only connections that fail count (gRPC); none",
           [&settings](std::string_view text) { settings.eject = parse_ejection(text); },
           [&settings] { return to_string(settings.eject); })
       .with_examples({"none", "5:30s:0.1", "1:10s:1:trial", "1:1s:1:lost"});

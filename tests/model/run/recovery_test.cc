@@ -423,7 +423,6 @@ TEST(Recovery, AQueueThatEmptiesIsNotACollapse) {
   EXPECT_EQ(History(with_queue(slowly, 187)).result().to_watch, 6min);
 }
 
-// 100 OK/s, of 5,000 that wait: by Little's law, each for 50 s. Before, ten did for 0.1 s.
 // 100/s of 150/s become 200/s, or 160/s, of which that is 94 %.
 TEST(Recovery, KnowsWhatTheServiceCanDo) {
   using enum Verdict;
@@ -452,6 +451,7 @@ TEST(Recovery, KnowsWhatTheServiceCanDo) {
   });
 }
 
+// 100 OK/s, of 5,000 that wait: by Little's law, each for 50 s. Before, ten did for 0.1 s.
 TEST(Recovery, SaysThatTheQueueOfAServiceThatIsBackIsNotEmpty) {
   using enum Verdict;
   const std::string calm = "queue:10,10,10,10,10,10*100 [ 4*0/100 ] queue:";
