@@ -205,6 +205,11 @@ class Reader {
     }
     add_fields(policy, kBackOff, back_off, kProgram, kNames);
     settle_cap(policy, "max_interval");
+    const Setting *const base = policy.find("backoff-base"), *const cap =
+                                                                 policy.find("backoff-cap");
+    if (base != nullptr && parse_duration(cap->value) < parse_duration(base->value)) {
+      policy.refuse(cap->line, "max_interval is below base_interval: Envoy refuses the file");
+    }
   }
 
   static void read_hedges(Policy& policy, const Node& hedges) {

@@ -149,9 +149,9 @@ void check_hosts(const SimulatorOptions& options, const Topology& topology, std:
                  bool is_front, bool ordered) {
   for (const GraphNode& each : topology.nodes) {
     const HostLifeSettings& life = each.hosts.life;
-    const bool probe =
-        life.probe.on() && (life.probe.own_port || life.probe_does == ProbeDoes::kRestart);
-    if (!probe && !life.scaling.on() && life.start == Duration() && life.warm_up == Duration()) {
+    const bool own_port = life.probe.on() && life.probe.own_port;
+    if (!own_port && !life.probes_kill() && !life.scaling.on() && life.start == Duration() &&
+        life.warm_up == Duration()) {
       continue;
     }
     refuse(

@@ -93,8 +93,7 @@ void tell(const SimulatorOptions& options, const BeforeRun& before) {
 }
 
 bool restarts_hosts(const ScenarioOptions& run) {
-  const HostLifeSettings& life = run.hosts.life;
-  return run.hosts.many() && ((life.probe.on() && life.probe_does == ProbeDoes::kRestart) ||
+  return run.hosts.many() && (run.hosts.life.probes_kill() ||
                               std::ranges::any_of(run.timeline.at, [](const TimedAction& each) {
                                 return each.action.kind == Action::Kind::kRestart;
                               }));

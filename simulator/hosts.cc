@@ -268,8 +268,7 @@ std::optional<HostsResult> Hosts::result(TimePoint now) const {
   HostsResult result = picked_.result(states(now));
   result.most = most_up_;
   result.most_at = most_up_at_ - TimePoint{};
-  result.probes_kill =
-      settings_.life.probe.on() && settings_.life.probe_does == ProbeDoes::kRestart;
+  result.probes_kill = settings_.life.probes_kill();
   result.killed_busy = killed_busy_;
   return result;
 }
@@ -488,10 +487,9 @@ void Hosts::probe(TimePoint now, Host host) {
 void Hosts::probe_ended(TimePoint now, Host host, bool ok) {
   Life& life = lives_[host];
   life.asked = false;
-  const bool restarts = settings_.life.probe_does == ProbeDoes::kRestart;
   life.failures = ok ? 0 : life.failures + 1;
   const bool well = life.failures < settings_.life.probe.failures;
-  if (restarts) {
+  if (settings_.life.probes_kill()) {
     // Not now: the server may be in the middle of something.
     if (!well) add_turn(now, Turn::Kind::kProbesFailed, host);
   } else if (well != std::exchange(life.well, well)) {

@@ -275,8 +275,7 @@ void warn_of_hosts(Outlook& outlook) {
     outlook.warnings.push_back(ejects_none(hosts));
   }
   const HostLifeSettings& life = hosts.life;
-  if (life.probe.on() && !life.probe.own_port && life.probe_does == ProbeDoes::kRestart &&
-      outlook.input.service && outlook.service) {
+  if (life.probes_kill() && !life.probe.own_port && outlook.input.service && outlook.service) {
     // What a host can have waiting, and how much of it its probe is patient for.
     const double patience = outlook.service->capacity / all * to_seconds(life.probe.timeout);
     const double room = (static_cast<double>(outlook.input.service->backlog) +

@@ -60,6 +60,7 @@ struct HostLifeSettings {
   // A host that is to end has so long for the requests that it serves (Kubernetes' terminationGracePeriodSeconds).
   static constexpr Duration kGrace = std::chrono::seconds(30);
 
+  bool probes_kill() const { return probe.on() && probe_does == ProbeDoes::kRestart; }
   bool on() const {
     return probe.on() || scaling.on() || start > Duration::zero() || warm_up > Duration::zero();
   }

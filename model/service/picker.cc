@@ -33,7 +33,8 @@ const std::array kBalancers{
                            .base = std::chrono::seconds(10),
                            .most = 1,
                            .trial = true,
-                           .errors = false},
+                           .errors = false,
+                           .timeouts = false},
                  .like = "nginx"},
     HostSettings{.like = "haproxy"},
     HostSettings{
@@ -73,27 +74,32 @@ Ejection parse_ejection(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
   const std::string_view kind = parts.size() > 3 ? parts[3] : "";
-  const bool is_kind = kind == "trial" || kind == "trial+5xx" || kind == "lost";
+  const bool is_kind =
+      kind == "trial" || kind == "trial+5xx" || kind == "trial-timeout" || kind == "lost";
   if (parts.size() > 4 || (parts.size() == 4 && !is_kind)) {
-    refuse(in_quotes(text) +
-           " is not of the form FAILURES:BASE:SHARE, and :trial, :trial+5xx or :lost");
+    refuse(
+        in_quotes(text) +
+        " is not of the form FAILURES:BASE:SHARE, and :trial, :trial+5xx, :trial-timeout or :lost");
   }
   Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks))};
   if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
   if (parts.size() > 2) ejection.most = parse_number(parts[2], 0, 1);
   ejection.trial = kind.starts_with("trial");
-  ejection.errors = kind != "trial";
+  ejection.errors = !ejection.trial || kind == "trial+5xx";
+  ejection.timeouts = kind != "trial-timeout";
   ejection.lost = kind == "lost";
   return ejection;
 }
 
 std::string to_string(const Ejection& ejection) {
   if (!ejection.on()) return std::string(kNoneWord);
+  const std::string_view kind = ejection.lost       ? ":lost"
+                                : !ejection.trial   ? ""
+                                : ejection.errors   ? ":trial+5xx"
+                                : ejection.timeouts ? ":trial"
+                                                    : ":trial-timeout";
   return std::to_string(ejection.failures) + ':' + format_duration(ejection.base) + ':' +
-         print_number(ejection.most) +
-         (ejection.trial  ? (ejection.errors ? ":trial+5xx" : ":trial")
-          : ejection.lost ? ":lost"
-                          : "");
+         print_number(ejection.most).append(kind);
 }
 
 void declare_options(OptionList& options, HostSettings& settings) {
@@ -168,8 +174,9 @@ void declare_options(OptionList& options, HostSettings& settings) {
           "eject",
           "which hosts get no traffic for a while: FAILURES[:BASE[:SHARE[:KIND]]], after so many failures in a row, "
           "for BASE times the number of ejections, and at most this share of the hosts (5 = 5:30s:10%); KIND trial = "
-          "for BASE, then one attempt shows whether it works, and errors count only with trial+5xx (nginx); lost = "
-          "only connections that fail count (gRPC); none",
+          "for BASE, then one attempt shows whether it works (nginx), and errors count only with trial+5xx, timeouts "
+          "not with trial-timeout (clients give up before the proxy); lost = only connections that fail count (gRPC); "
+          "none",
           [&settings](std::string_view text) { settings.eject = parse_ejection(text); },
           [&settings] { return to_string(settings.eject); })
       .with_examples({"none", "5:30s:0.1", "1:10s:1:trial", "1:1s:1:lost"});
@@ -367,6 +374,7 @@ void Picker::note_load(Host host) {
 void Picker::ended(TimePoint now, Host host, Ended how) {
   HostState& state = hosts_[host];
   if (how == Ended::kFailed && !settings_.eject.errors) how = Ended::kOk;
+  if (how == Ended::kTimedOut && !settings_.eject.timeouts) how = Ended::kOk;
   --state.under_way;
   note_load(host);
   if (how == Ended::kOk && (!settings_.eject.trial || state.looked > state.failed)) {

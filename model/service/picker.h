@@ -67,6 +67,9 @@ struct Ejection {
   bool trial = false;
   // Are statuses of 5xx failures, too? Not with `trial`, unless proxy_next_upstream names them.
   bool errors = true;
+  // Are timeouts? Not those of clients behind a proxy: nginx counts only its own (proxy_read_timeout, 60 s), and takes an
+  // attempt whose client has gone for one that succeeded.
+  bool timeouts = true;
   // As gRPC has it (connection-backoff.md): only connections that are refused or lost count, and a success ends the row.
   // The time grows by `kGrowth` from one to the next, up to `kLongestUnconnected`, and is a fifth more or less.
   bool lost = false;
@@ -87,7 +90,8 @@ struct Ejection {
   }
 };
 
-// Parses "none" or "FAILURES[:BASE[:SHARE[:trial|trial+5xx|lost]]]". Throws std::invalid_argument with a readable message.
+// Parses "none" or "FAILURES[:BASE[:SHARE[:trial|trial+5xx|trial-timeout|lost]]]". Throws std::invalid_argument with a
+// readable message.
 Ejection parse_ejection(std::string_view text);
 std::string to_string(const Ejection& ejection);
 

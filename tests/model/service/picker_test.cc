@@ -221,7 +221,8 @@ TEST(Picker, HasNobodyLeft) {
   EXPECT_NE(picker.pick(at(30s)), Picker::kNone);
 }
 
-// nginx: of the failures that proxy_next_upstream may name, only "error" and "timeout" count if it does not.
+// nginx: of the failures that proxy_next_upstream may name, only "error" and "timeout" count if it does not. Where the
+// client gives up (499), ngx_http_upstream_finalize_request frees the host without NGX_PEER_FAILED.
 TEST(Picker, TakesAnErrorForAnAnswerIfErrorsDoNotCount) {
   HostSettings settings = ejecting(2, 1, 10s, 1);
   settings.eject.trial = true;
@@ -232,6 +233,14 @@ TEST(Picker, TakesAnErrorForAnAnswerIfErrorsDoNotCount) {
   picker.begin(at(2s), 0);
   picker.ended(at(2s), 0, Ended::kTimedOut);
   EXPECT_TRUE(picker.is_out(at(2s), 0));
+  settings.eject.timeouts = false;
+  Picker proxy(settings, 1, 0);
+  proxy.begin(at(1s), 0);
+  proxy.ended(at(1s), 0, Ended::kTimedOut);
+  EXPECT_FALSE(proxy.is_out(at(1s), 0));
+  proxy.begin(at(2s), 0);
+  proxy.ended(at(2s), 0, Ended::kLost);
+  EXPECT_TRUE(proxy.is_out(at(2s), 0));
 }
 
 // --- As text ---
@@ -242,7 +251,7 @@ TEST(Picker, ReadsItsSettings) {
   EXPECT_EQ(parse_ejection("5:1m:34%"), (Ejection{.failures = 5, .base = 1min, .most = .34}));
   EXPECT_EQ(parse_ejection("1:10s:1:trial"),
             (Ejection{.failures = 1, .base = 10s, .most = 1, .trial = true, .errors = false}));
-  for (const char* text : {"1:10s:1:trial", "1:10s:1:trial+5xx"}) {
+  for (const char* text : {"1:10s:1:trial", "1:10s:1:trial+5xx", "1:10s:1:trial-timeout"}) {
     EXPECT_EQ(to_string(parse_ejection(text)), text);
   }
   EXPECT_EQ(parse_ejection("1:1s:1:lost"),
