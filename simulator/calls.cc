@@ -28,7 +28,9 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       timeout_(workload.timeout),
       seed_(seed),
       owner_(owner),
-      hedges_(workload.retry.hedge.any() ? std::make_unique<Hedges>(workload.retry) : nullptr),
+      hedges_(workload.retry.hedge.any()
+                  ? std::make_unique<Hedges>(workload.retry, behaviour_.policy())
+                  : nullptr),
       waits_(TimePoint{}, end, expected_waits),
       most_idle_(connections_.pool_idle),
       idle_(1),
@@ -76,7 +78,7 @@ std::optional<Calls::Slot> Calls::request_of_hedged(const Attempt& attempt) cons
 
 bool Calls::is_first_of_hedged(const Attempt& attempt) const {
   const Slot request = hedges_->place(attempt.client).request;
-  return calls_[request].retry.retries == 0 && hedges_->of(request).state.hedges == 0;
+  return calls_[request].retry.retries == 0 && hedges_->of(request).race.hedges == 0;
 }
 
 void Calls::add_slots(std::size_t count) {

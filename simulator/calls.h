@@ -421,12 +421,14 @@ class Calls final : public CallerOfHosts {
   Slot take_place(Slot request);
   void launch_first(TimePoint now, Slot request);
   void launch(TimePoint now, Slot request, Slot place, bool hedge);
-  void wait_to_hedge(TimePoint now, Slot request, Duration wait, bool paid);
+  // Asks the rules of hedges, and does of their move what is counted.
+  template <typename Ask>
+  HedgeMove ask_hedges(TimePoint now, Slot request, RetryState& hedge, Ask ask);
+  // The place waits for the next attempt of the request.
+  void wait_to_hedge(TimePoint now, Slot request, Slot place, Duration wait);
   [[gnu::noinline]] void end_wait_to_hedge(TimePoint now, Slot place);
-  void send_hedge(TimePoint now, Slot request, Slot place, bool paid);
+  void send_hedge(TimePoint now, Slot request, Slot place);
   [[gnu::noinline]] bool outlives_timeout(TimePoint now, const Attempt& attempt);
-  void retry_beside(TimePoint now, Slot request, Slot place, const AttemptResult& failure);
-  void fail_so_far(Slot request);
   void cancel(TimePoint now, const Attempt& attempt, RetryState& own);
   void drop_others(TimePoint now, Slot request);
   [[gnu::noinline]] void finish_hedged(TimePoint now, const Attempt& attempt,

@@ -28,12 +28,11 @@ void Calls::launch_first(TimePoint now, Slot request) {
 }
 
 void Calls::launch(TimePoint now, Slot request, Slot place, bool hedge) {
-  HedgeState& state = hedges_->of(request).state;
+  HedgeRace& race = hedges_->of(request).race;
   if (hedge) {
     ++counts_.hedges;
-    ++state.hedges;
   } else if (calls_[request].retry.retries == 0) {
-    state = {};  // of the request before
+    race = {};  // of the request before
   }
   Call& call = calls_[place];
   ++call.attempt;
@@ -44,61 +43,71 @@ void Calls::launch(TimePoint now, Slot request, Slot place, bool hedge) {
   const Attempt attempt{place, call.attempt};
   if (trace_ != nullptr) trace_->sent(now, request, place, attempt.number);
   // Before it is sent, because the server may refuse it at once.
-  const Duration delay = hedges_->policy.next_delay(now, state, parts_of(request));
+  const Duration delay = hedges_->policy.sent(now, hedge, race, parts_of(request));
   if (delay == Duration::max()) {
     hedges_->forget_wait(request);
   } else {
-    wait_to_hedge(now, request, delay, false);
+    wait_to_hedge(now, request, take_place(request), delay);
   }
   if (has_pools_) return enter_pool(now, attempt);
   start_timeout(now, attempt);
   target_->connect(now, attempt);
 }
 
-void Calls::wait_to_hedge(TimePoint now, Slot request, Duration wait, bool paid) {
-  const Slot place = take_place(request);
-  hedges_->wait(request, place, paid);
+template <typename Ask>
+HedgeMove Calls::ask_hedges(TimePoint now, Slot request, RetryState& hedge, Ask ask) {
+  Call& call = calls_[request];
+  ClientRandom random(call.random);
+  const HedgeMove move =
+      ask(HedgePolicy::Asker{.race = hedges_->of(request).race,
+                             .request = call.retry,
+                             .hedge = hedge,
+                             .process = parts_of(request),
+                             .random = random,
+                             .metrics = retry_metrics_,
+                             .left = time_left(now, {request, 0}),
+                             .ends_in = is_bounded_ ? ends_[request] - now : Duration::max()});
+  call.random = random.state();
+  if (move.fails && !call.next_is_retry) {
+    call.next_is_retry = true;
+    ++counts_.failing;
+  }
+  if (move.idles) ++waiting_to_retry_;
+  if (move.resumes) --waiting_to_retry_;
+  return move;
+}
+
+void Calls::wait_to_hedge(TimePoint now, Slot request, Slot place, Duration wait) {
+  hedges_->wait(request, place);
   wait_until(saturating_add(now, wait), place);
 }
 
 void Calls::end_wait_to_hedge(TimePoint now, Slot place) {
   const Slot request = hedges_->place(place).request;
   if (request == Hedges::kNone) return hedges_->free(place);
-  Hedges::Request& its = hedges_->of(request);
-  its.wait = Hedges::kNone;
-  send_hedge(now, request, place, its.paid);
+  hedges_->of(request).wait = Hedges::kNone;
+  send_hedge(now, request, place);
 }
 
-void Calls::send_hedge(TimePoint now, Slot request, Slot place, bool paid) {
-  HedgeState& state = hedges_->of(request).state;
-  Call& call = calls_[request];
-  if (!paid && !hedges_->policy.pay(now, state, calls_[place].retry, parts_of(request))) {
-    return hedges_->free(place);
-  }
-  ClientRandom random(call.random);
-  const Duration left = is_bounded_ ? ends_[request] - now : Duration::max();
-  const Permission permission =
-      left <= Duration::zero()
-          ? Permission{.kind = Permission::Kind::kTooLate}
-          : behaviour_.may_send(now, calls_[place].retry, parts_of(request), random, left);
-  call.random = random.state();
-  if (permission.kind == Permission::Kind::kWait) {
-    hedges_->wait(request, place, true);
-    return wait_until(saturating_add(now, std::max(permission.wait, kTurnaround)), place);
-  }
-  const bool idle = std::exchange(hedges_->of(request).idle, false);
-  if (idle) --waiting_to_retry_;
-  if (permission.kind == Permission::Kind::kSend) {
+void Calls::send_hedge(TimePoint now, Slot request, Slot place) {
+  const HedgeMove move =
+      ask_hedges(now, request, calls_[place].retry,
+                 [&](const HedgePolicy::Asker& asker) { return hedges_->policy.due(now, asker); });
+  if (move.kind == HedgeMove::Kind::kSend) {
     ++counts_.attempts;
     ++counts_.retries;
     return launch(now, request, place, true);
   }
-  if (permission.kind == Permission::Kind::kRefused) ++counts_.not_sent;
+  if (move.kind == HedgeMove::Kind::kWait) {
+    return wait_to_hedge(now, request, place, std::max(move.wait, kTurnaround));
+  }
+  if (move.permission == Permission::Kind::kRefused) ++counts_.not_sent;
   hedges_->free(place);
-  state.stopped = true;
-  if (!idle) return;
+  if (move.kind == HedgeMove::Kind::kGoesOn) return;
+  Call& call = calls_[request];
   const TimePoint begun = call.retry.begun;
-  NextAttempt next = behaviour_.after_refusal(now, permission.kind, call.retry, parts_of(request),
+  ClientRandom random(call.random);
+  NextAttempt next = behaviour_.after_refusal(now, move.permission, call.retry, parts_of(request),
                                               random, retry_metrics_);
   call.random = random.state();
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
@@ -117,47 +126,31 @@ bool Calls::outlives_timeout(TimePoint now, const Attempt& attempt) {
   if (left <= Duration::zero()) return false;
   if (left != Duration::max()) cut_short(saturating_add(now, left), attempt);
   const Slot request = hedges_->place(attempt.client).request;
-  if (request != Hedges::kNone) {
-    retry_beside(now, request, attempt.client, timed_out(now - calls_[attempt.client].sent_at));
+  if (request == Hedges::kNone) return true;
+  RetryState hedge;
+  const AttemptResult late = timed_out(now - calls_[attempt.client].sent_at);
+  const HedgeMove move = ask_hedges(now, request, hedge, [&](const HedgePolicy::Asker& asker) {
+    return hedges_->policy.late(now, late, hedges_->place(attempt.client).retried, asker);
+  });
+  if (move.kind == HedgeMove::Kind::kWait) {
+    const Slot place = take_place(request);
+    calls_[place].retry = hedge;
+    wait_to_hedge(now, request, place, std::max(move.wait, kTurnaround));
   }
   return true;
-}
-
-// One attempt is retried once: after its timeout, or after its failure.
-void Calls::retry_beside(TimePoint now, Slot request, Slot place, const AttemptResult& failure) {
-  if (hedges_->place(place).retried) return;
-  Call& call = calls_[request];
-  ClientRandom random(call.random);
-  const Decision decision = behaviour_.policy().after_recorded(
-      now, failure, call.retry, parts_of(request), random, retry_metrics_);
-  call.random = random.state();
-  if (!decision.retry) return;
-  if (is_bounded_ && saturating_add(now, decision.wait) >= ends_[request]) return;
-  hedges_->place(place).retried = true;
-  fail_so_far(request);
-  wait_to_hedge(now, request, std::max(decision.wait, kTurnaround), true);
-}
-
-// The request counts among those that are being retried.
-void Calls::fail_so_far(Slot request) {
-  if (calls_[request].next_is_retry) return;
-  calls_[request].next_is_retry = true;
-  ++counts_.failing;
 }
 
 void Calls::cancel(TimePoint now, const Attempt& attempt, RetryState& own) {
   const bool resets = resets_stream(calls_[attempt.client]);
   hang_up(now, attempt);  // others may be let in, and more places needed
   Call& call = calls_[attempt.client];
-  const AttemptResult cancelled = timed_out(now - call.sent_at);
+  const Duration latency = now - call.sent_at;
   call.in_flight = false;
   --in_flight_;
   if (std::exchange(call.in_service, false)) --in_service_;
-  if (has_pools_) leave_pool(now, attempt.client, cancelled);
+  if (has_pools_) leave_pool(now, attempt.client, timed_out(latency));
   forget_timeouts();
-  RetryProcess* const process = parts_of(attempt.client);
-  HedgePolicy::add_latency(now, cancelled, process);
-  behaviour_.policy().attempt_cancelled(now, own, process);
+  hedges_->policy.cancelled(now, latency, own, parts_of(attempt.client));
   hedges_->free(attempt.client);
   if (resets) target_->reset(now, number_at_host(attempt.client));
 }
@@ -196,14 +189,10 @@ void Calls::finish_hedged(TimePoint now, const Attempt& attempt, const AttemptRe
   RetryState own = calls_[place].retry;
   if (trace_ != nullptr) trace_->ended(place, attempt.number, result);
   RetryProcess* const process = parts_of(place);
-  HedgePolicy::add_latency(now, result, process);
-  if (request == Hedges::kNone) {
-    behaviour_.policy().attempt_ended(now, result, own, process);
-    return hedges_->free(place);
-  }
+  const bool lost = request == Hedges::kNone;
+  hedges_->policy.ended(now, result, lost || ended.hedge ? own : calls_[request].retry, process);
+  if (lost) return hedges_->free(place);
   counts_.count(result);
-  behaviour_.policy().attempt_ended(now, result, ended.hedge ? own : calls_[request].retry,
-                                    process);
   if (!hedges_->policy.is_final(result) && goes_on(now, request, place, result)) return;
   hedges_->free(place);
   drop_others(now, request);
@@ -227,37 +216,18 @@ void Calls::finish_hedged(TimePoint now, const Attempt& attempt, const AttemptRe
 // After a failure that is not final: is another attempt of the request under way, or is it sent now? The place
 // is free then.
 bool Calls::goes_on(TimePoint now, Slot request, Slot place, const AttemptResult& failure) {
-  Hedges::Request& its = hedges_->of(request);
-  Call& call = calls_[request];
-  if (hedges_->policy.at_timeout()) {
-    if (its.state.in_flight == 0 && its.wait == Hedges::kNone) return false;
-    hedges_->place(place).retried |= its.wait != Hedges::kNone;
-    retry_beside(now, request, place, failure);
+  const HedgeMove move =
+      ask_hedges(now, request, calls_[place].retry, [&](const HedgePolicy::Asker& asker) {
+        return hedges_->policy.failed(now, failure, hedges_->place(place).retried, asker);
+      });
+  if (move.kind == HedgeMove::Kind::kOver) return false;
+  if (move.kind == HedgeMove::Kind::kGoesOn) {
     hedges_->free(place);
+  } else if (move.wait == Duration::zero() && hedges_->of(request).race.in_flight > 0) {
+    hedges_->forget_wait(request);
+    send_hedge(now, request, place);
   } else {
-    ClientRandom random(call.random);
-    const Duration wait = hedges_->policy.wait_after(failure, random);
-    call.random = random.state();
-    const bool in_time = wait < time_left(now, {request, 0});
-    calls_[place].retry = {.begun = call.retry.begun};
-    if (in_time && hedges_->policy.pay(now, its.state, calls_[place].retry, parts_of(request))) {
-      fail_so_far(request);
-      hedges_->forget_wait(request);
-      if (wait == Duration::zero() && its.state.in_flight > 0) {
-        send_hedge(now, request, place, true);
-        return true;
-      }
-      hedges_->wait(request, place, true);
-      wait_until(saturating_add(now, std::max(wait, kTurnaround)), place);
-    } else if (its.state.in_flight == 0) {
-      return false;
-    } else {
-      hedges_->free(place);
-    }
-  }
-  if (its.state.in_flight == 0 && !std::exchange(hedges_->of(request).idle, true)) {
-    fail_so_far(request);
-    ++waiting_to_retry_;
+    wait_to_hedge(now, request, place, std::max(move.wait, kTurnaround));
   }
   return true;
 }

@@ -19,16 +19,15 @@ class Hedges {
   using Slot = std::uint32_t;
   static constexpr Slot kNone = std::numeric_limits<Slot>::max();
 
-  explicit Hedges(const RetrySettings& settings) : policy(settings) {}
+  Hedges(const RetrySettings& settings, const RetryPolicy& of_requests)
+      : policy(settings, of_requests) {}
 
   const HedgePolicy policy;
 
   struct Request {
-    HedgeState state{};
+    HedgeRace race{};
     Slot first = kNone;  // of its places with an attempt under way
     Slot wait = kNone;   // the place whose wait is before its next attempt
-    bool paid = false;   // the budgets have paid for that one
-    bool idle = false;   // nothing is under way meanwhile: it counts as waiting to retry
   };
 
   struct Place {
@@ -79,12 +78,11 @@ class Hedges {
   }
 
   // The place waits for the next attempt of the request. An earlier wait counts no more.
-  void wait(Slot request, Slot place, bool paid) {
+  void wait(Slot request, Slot place) {
     forget_wait(request);
     places_[place].request = request;
     places_[place].waits = true;
     of(request).wait = place;
-    of(request).paid = paid;
   }
   void forget_wait(Slot request) {
     const Slot place = std::exchange(of(request).wait, kNone);
@@ -94,7 +92,7 @@ class Hedges {
   // An attempt begins in this place.
   void join(Slot request, Slot place, bool hedge) {
     Request& its = of(request);
-    if (its.state.in_flight++ == 0) ++under_way_;
+    if (its.race.in_flight++ == 0) ++under_way_;
     places_[place] = {.request = request, .next = its.first, .is_place = true, .hedge = hedge};
     its.first = place;
   }
@@ -103,7 +101,7 @@ class Hedges {
     const Slot request = std::exchange(places_[place].request, kNone);
     if (request == kNone) return;
     Request& its = of(request);
-    if (--its.state.in_flight == 0) --under_way_;
+    if (--its.race.in_flight == 0) --under_way_;
     for (Slot* link = &its.first; *link != kNone; link = &places_[*link].next) {
       if (*link != place) continue;
       *link = places_[place].next;

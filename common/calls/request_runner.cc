@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "common/calls/client_connections.h"
@@ -18,12 +19,15 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
       pool_settings_(hosts ? connections_to(hosts->settings(), options.connections)
                            : options.connections),
       behaviour_(options.mean_think_time(), options.retry),
-      hedges_(options.retry),
+      hedges_(options.retry, behaviour_.policy()),
       waits_(waits),
       counts_(counts),
       hosts_(hosts),
       attempts_(places) {
-  if (hedges_.any()) attempt_threads_ = std::make_unique<TaskThreads>(request_);
+  if (hedges_.any()) {
+    constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+    attempt_threads_ = std::make_unique<PlaceThreads>(kAny, std::chrono::seconds(5));
+  }
   const std::size_t processes = sharing_processes(options);
   const bool picked = pool_settings_.picked;
   for (CalledHosts::Host first = 0; first < (hosts && !picked ? hosts->size() : 1); ++first) {

@@ -186,7 +186,7 @@ class RequestRunner {
     bool unsent = true;   // none of its attempts has been sent so far
     bool retry = false;   // the current attempt is not its first
     bool waited = false;  // the current attempt waited for permission
-    HedgeState hedges{};
+    HedgeRace hedges{};
     CalledHosts::List tried{};  // if the picker must know
   };
 
@@ -209,7 +209,7 @@ class RequestRunner {
   // The same with other attempts beside it.
   std::optional<NextAttempt> send_hedged(Client& client, Request& request);
   void run_hedged_attempt(const std::shared_ptr<Race>& race,
-                          const std::shared_ptr<HedgedAttempt>& attempt, HttpAttempt& http);
+                          const std::shared_ptr<HedgedAttempt>& attempt);
   // Another attempt of its request has won before.
   void end_lost_attempt(HedgedAttempt& attempt);
   Carried carried_by(const Client& client) const;
@@ -274,7 +274,7 @@ class RequestRunner {
   // One for each place, made and used by that place's thread.
   std::vector<std::unique_ptr<HttpAttempt>> attempts_;
   std::optional<SharedTrace> trace_;
-  std::unique_ptr<TaskThreads> attempt_threads_;  // of hedged attempts
+  std::unique_ptr<PlaceThreads> attempt_threads_;  // of hedged attempts
 };
 
 template <typename Ask>

@@ -1,5 +1,4 @@
-// Threads for calls: for tasks that begin at once, each with a place or with an object that sends attempts; and how they
-// learn that nobody waits any more.
+// Threads for calls: for tasks that begin at once; and how they learn that nobody waits any more.
 #pragma once
 
 #include <atomic>
@@ -14,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/http/http_attempt.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
@@ -74,37 +72,6 @@ class PlaceThreads {
   std::vector<std::size_t> free_;   // places; the most recently freed one is last
   std::vector<std::thread> ended_;  // not joined yet
   std::size_t threads_ = 0;
-  bool stopping_ = false;
-};
-
-// As many threads as there are tasks at a time. A thread keeps the object that sends attempts, and waits for
-// the next task. All members are safe from any thread.
-class TaskThreads {
- public:
-  using Task = std::function<void(HttpAttempt&)>;
-
-  // `request` must outlive this object.
-  explicit TaskThreads(const HttpRequest& request) : request_(request) {}
-  ~TaskThreads() { stop(); }
-
-  TaskThreads(const TaskThreads&) = delete;
-  TaskThreads& operator=(const TaskThreads&) = delete;
-
-  // Returns false if the system has no more threads.
-  bool start(Task task);
-
-  // Waits until all tasks have ended. No others may be started.
-  void stop();
-
- private:
-  void run();
-
-  const HttpRequest& request_;
-  std::mutex mutex_;
-  std::condition_variable given_;
-  std::deque<Task> tasks_;  // that no thread has taken
-  std::size_t idle_ = 0;    // threads that wait for one
-  std::vector<std::thread> threads_;
   bool stopping_ = false;
 };
 

@@ -76,12 +76,15 @@ class HedgeProcess {
   SlidingWindow<double> balance_;  // of the budget, in hedges
 };
 
-// The attempts of a request that are under way, as the rules see them. An engine keeps one for each
+// The attempts of a request that are under way, as the rules see them (`HedgePolicy`). An engine keeps one for each
 // request.
-struct HedgeState {
+struct HedgeRace {
+  std::uint32_t in_flight = 0;  // attempts, the first one included; the engine counts them
   std::uint32_t hedges = 0;     // sent, of the current request
-  std::uint32_t in_flight = 0;  // attempts, the first one included
   bool stopped = false;  // the budget of the process or a gate has refused one: no more of them
+  bool waits = false;    // another one is due after a wait
+  bool paid = false;     // the budgets have paid for that one
+  bool idle = false;     // nothing is under way meanwhile: the request counts as waiting to retry
 };
 
 }  // namespace retrystorm

@@ -1,5 +1,7 @@
 #include "model/retry/retry_policy.h"
 
+#include <utility>
+
 namespace retrystorm {
 
 namespace {
@@ -195,23 +197,88 @@ Decision RetryPolicy::after_refusal(TimePoint now, Permission::Kind why, RetrySt
   return give_up(reason, now, state, process, random, metrics);
 }
 
-Duration HedgePolicy::next_delay(TimePoint now, const HedgeState& state,
-                                 RetryProcess* process) const {
-  if (!has_more(state)) return Duration::max();
-  return process != nullptr && process->hedges ? process->hedges->delay(now) : settings_.delay;
+Duration HedgePolicy::sent(TimePoint now, bool hedge, HedgeRace& race,
+                           RetryProcess* process) const {
+  if (hedge) ++race.hedges;
+  Duration delay = Duration::max();
+  if (has_more(race)) {
+    delay = process != nullptr && process->hedges ? process->hedges->delay(now) : settings_.delay;
+  }
+  race.waits = delay != Duration::max();
+  race.paid = false;
+  return delay;
 }
 
-bool HedgePolicy::pay(TimePoint now, HedgeState& state, RetryState& hedge,
+bool HedgePolicy::pay(TimePoint now, HedgeRace& race, RetryState& hedge,
                       RetryProcess* process) const {
-  if (!has_more(state)) return false;
+  if (!has_more(race)) return false;
   if (process == nullptr) return true;
   // Like a retry after a failure of no particular kind.
   const AttemptResult failure{.outcome = Outcome::kError, .failure = Failure::kTransient};
   const bool paid = (!process->retry_switch || process->retry_switch->lets_retry(now)) &&
                     (!process->hedges || process->hedges->withdraw(now)) &&
                     (!process->budget || process->budget->withdraw(now, failure, hedge));
-  state.stopped = !paid;
+  race.stopped = !paid;
   return paid;
+}
+
+HedgeMove HedgePolicy::failed(TimePoint now, const AttemptResult& failure, bool& retried,
+                              Asker asker) const {
+  HedgeRace& race = asker.race;
+  HedgeMove move;
+  if (at_timeout()) {
+    if (race.in_flight == 0 && !race.waits) return {.kind = HedgeMove::Kind::kOver};
+    if (!race.waits) move = late(now, failure, retried, asker);
+  } else {
+    // The next one takes its place: at once, or when the server has asked for it.
+    const Duration wait = with_hint(hint_, Duration::zero(), failure.retry_after, asker.random);
+    asker.hedge = {.begun = asker.request.begun};
+    if (wait < asker.left && pay(now, race, asker.hedge, asker.process)) {
+      race.waits = race.paid = true;
+      move = {.kind = HedgeMove::Kind::kWait, .wait = wait, .fails = true};
+    } else if (race.in_flight == 0) {
+      return {.kind = HedgeMove::Kind::kOver};
+    }
+  }
+  if (race.in_flight == 0 && !race.idle) race.idle = move.idles = move.fails = true;
+  return move;
+}
+
+HedgeMove HedgePolicy::late(TimePoint now, const AttemptResult& failure, bool& retried,
+                            Asker asker) const {
+  if (retried) return {};
+  const Decision decision = policy_.after_recorded(now, failure, asker.request, asker.process,
+                                                   asker.random, asker.metrics);
+  if (!decision.retry || decision.wait >= asker.ends_in) return {};
+  retried = true;
+  asker.hedge = {.begun = asker.request.begun};
+  asker.race.waits = asker.race.paid = true;
+  return {.kind = HedgeMove::Kind::kWait, .wait = decision.wait, .fails = true};
+}
+
+HedgeMove HedgePolicy::due(TimePoint now, Asker asker) const {
+  HedgeRace& race = asker.race;
+  race.waits = false;
+  if (!race.paid) {
+    asker.hedge = {.begun = asker.request.begun};
+    if (!pay(now, race, asker.hedge, asker.process)) return {};
+  }
+  Permission permission{.kind = Permission::Kind::kTooLate};
+  if (asker.ends_in > Duration::zero()) {
+    permission = policy_.may_send(now, asker.hedge, asker.process, asker.random, asker.ends_in);
+  }
+  if (permission.kind == Permission::Kind::kWait) {
+    race.waits = race.paid = true;
+    return {.kind = HedgeMove::Kind::kWait, .wait = permission.wait};
+  }
+  HedgeMove move{.resumes = std::exchange(race.idle, false), .permission = permission.kind};
+  if (permission.kind == Permission::Kind::kSend) {
+    move.kind = HedgeMove::Kind::kSend;
+  } else {
+    race.stopped = true;
+    if (move.resumes) move.kind = HedgeMove::Kind::kOver;
+  }
+  return move;
 }
 
 }  // namespace retrystorm

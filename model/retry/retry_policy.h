@@ -154,19 +154,70 @@ class RetryPolicy {
   WhenRefused when_refused_;
 };
 
-// It has no state, and is shared by all clients and threads. Sources: grpc/proposal A6, Finagle's
-// BackupRequestFilter, and Envoy's hedge_on_per_try_timeout. `process` may be null.
+// What a request does that has several attempts at a time.
+struct HedgeMove {
+  enum class Kind {
+    kGoesOn,
+    kWait,  // then the next attempt is due; an earlier wait counts no more
+    kSend,  // the next attempt now
+    kOver,  // what failed is the result of the request: the attempt, or after `due` that none may be sent
+  };
+  Kind kind = Kind::kGoesOn;
+  Duration wait{0};
+  bool fails = false;    // it counts among those that are being retried
+  bool idles = false;    // from now on nothing is under way
+  bool resumes = false;  // that is over
+  Permission::Kind permission = Permission::Kind::kSend;  // of the attempt that was due
+};
+
+// The rules of such requests, by which both engines go: they tell what happens, and do what it returns. It has no state,
+// and is shared by all clients and threads. Sources: grpc/proposal A6, Finagle's BackupRequestFilter, and Envoy's
+// hedge_on_per_try_timeout. `process` may be null.
 class HedgePolicy {
  public:
-  explicit HedgePolicy(const RetrySettings& settings)
-      : settings_(settings.hedge), hint_(settings.hint), retry_on_(settings.limit.retry_on) {}
+  // A request, and what its client keeps.
+  struct Asker {
+    HedgeRace& race;
+    RetryState& request;
+    RetryState& hedge;  // of the attempt that comes next
+    RetryProcess* process;
+    Random& random;
+    RetryMetrics& metrics;
+    Duration left;     // of the request's time
+    Duration ends_in;  // when its caller gives up
+  };
+
+  // `policy` must outlive this object.
+  HedgePolicy(const RetrySettings& settings, const RetryPolicy& policy)
+      : settings_(settings.hedge),
+        hint_(settings.hint),
+        retry_on_(settings.limit.retry_on),
+        policy_(policy) {}
 
   bool any() const { return settings_.any(); }
   bool at_timeout() const { return settings_.on == HedgeOn::kTimeout; }
   bool cancels() const { return settings_.cancel; }
 
-  // An attempt was just sent. How long after it the next one is due. `Duration::max()`: none is.
-  Duration next_delay(TimePoint now, const HedgeState& state, RetryProcess* process) const;
+  // An attempt is sent now. How long after it the next one is due. `Duration::max()`: none is.
+  Duration sent(TimePoint now, bool hedge, HedgeRace& race, RetryProcess* process) const;
+  // An attempt has failed, which is not final, and is no longer under way. `retried`: of this attempt, as in `late`.
+  HedgeMove failed(TimePoint now, const AttemptResult& failure, bool& retried, Asker asker) const;
+  // An attempt is late, and goes on. Each is retried once: `retried` is where its engine keeps whether it was.
+  HedgeMove late(TimePoint now, const AttemptResult& failure, bool& retried, Asker asker) const;
+  // The wait for the next attempt is over.
+  HedgeMove due(TimePoint now, Asker asker) const;
+
+  // An attempt that was sent has ended, or was cancelled as another one had won. `own`: as `RetryPolicy::attempt_ended`
+  // has it.
+  void ended(TimePoint now, const AttemptResult& result, RetryState& own,
+             RetryProcess* process) const {
+    add_latency(now, result, process);
+    policy_.attempt_ended(now, result, own, process);
+  }
+  void cancelled(TimePoint now, Duration latency, RetryState& own, RetryProcess* process) const {
+    add_latency(now, timed_out(latency), process);
+    policy_.attempt_cancelled(now, own, process);
+  }
 
   // Does this result of an attempt end its request, whatever becomes of the others: a success, or a
   // failure that is not retried?
@@ -174,31 +225,24 @@ class HedgePolicy {
     return result.outcome == Outcome::kOk || result.no_retry || !retry_on_.covers(result);
   }
 
-  // An attempt has failed, which is not final. The wait before the next one, which takes its place: none,
-  // or what the server has asked for.
-  Duration wait_after(const AttemptResult& failure, Random& random) const {
-    return with_hint(hint_, Duration::zero(), failure.retry_after, random);
-  }
-
   // May another one be sent, as far as the number and the budgets are concerned? If so, charges the budgets.
   // `hedge`: the state of the new attempt. Without a budget that would pay, there are no more for this
   // request.
-  bool pay(TimePoint now, HedgeState& state, RetryState& hedge, RetryProcess* process) const;
+  bool pay(TimePoint now, HedgeRace& race, RetryState& hedge, RetryProcess* process) const;
 
-  // An attempt has taken so long, whatever came of it.
+ private:
+  bool has_more(const HedgeRace& race) const {
+    return !at_timeout() && !race.stopped && race.hedges < settings_.most;
+  }
   static void add_latency(TimePoint now, const AttemptResult& result, RetryProcess* process) {
     if (process == nullptr || !process->hedges) return;
     if (result.outcome != Outcome::kError) process->hedges->add_latency(now, result.latency);
   }
 
- private:
-  bool has_more(const HedgeState& state) const {
-    return !at_timeout() && !state.stopped && state.hedges < settings_.most;
-  }
-
   HedgeSettings settings_;
   HintUseSettings hint_;
   RetryOn retry_on_;
+  const RetryPolicy& policy_;
 };
 
 }  // namespace retrystorm

@@ -8,6 +8,7 @@
 namespace retrystorm {
 namespace {
 
+using test::kError;
 using test::kStart;
 
 HedgeSettings hedge_settings(std::string_view text) {
@@ -75,17 +76,124 @@ TEST(HedgePolicy, IsThrottledAsRetriesAre) {
   const auto retry = test::settings_of<RetrySettings>(
       "hedge = 500ms\nhedge-max = 3\nretry-budget = grpc\nbudget-tokens = 10\n");
   const RetryPolicy policy(retry);
-  const HedgePolicy hedges(retry);
+  const HedgePolicy hedges(retry, policy);
   const auto process = policy.make_process(kStart);
   RetryState state;
   for (int failures = 0; failures < 5; ++failures) {
-    HedgeState request;
+    HedgeRace request;
     EXPECT_TRUE(hedges.pay(kStart, request, state, process.get())) << failures;
     policy.attempt_ended(kStart, test::kTimeout, state, process.get());
   }
-  HedgeState request;
+  HedgeRace request;
   EXPECT_FALSE(hedges.pay(kStart, request, state, process.get()));
-  EXPECT_EQ(hedges.next_delay(kStart, request, process.get()), Duration::max());
+  EXPECT_EQ(hedges.sent(kStart, false, request, process.get()), Duration::max());
+}
+
+// A request by itself, told by hand what happens to its attempts.
+class HedgeRaceTest : public testing::Test {
+ protected:
+  using Kind = HedgeMove::Kind;
+
+  void set(std::string_view text) {
+    retry_ = test::settings_of<RetrySettings>(text);
+    policy_.emplace(retry_);
+    hedges_.emplace(retry_, *policy_);
+    policy_->begin_request(state_, 0s);
+    RetryPolicy::begin(state_, kStart);
+  }
+
+  HedgePolicy::Asker asker() {
+    return {race_, state_, hedge_, nullptr, random_, metrics_, left_, ends_in_};
+  }
+  Duration sent(bool hedge) {
+    ++race_.in_flight;
+    return hedges_->sent(kStart, hedge, race_, nullptr);
+  }
+  HedgeMove failed(const AttemptResult& failure) {
+    --race_.in_flight;
+    return hedges_->failed(kStart, failure, retried_, asker());
+  }
+  HedgeMove due() { return hedges_->due(kStart, asker()); }
+
+  RetrySettings retry_;
+  std::optional<RetryPolicy> policy_;
+  std::optional<HedgePolicy> hedges_;
+  HedgeRace race_;
+  RetryState state_, hedge_;
+  ClientRandom random_{1, 0};
+  RetryMetrics metrics_;
+  Duration left_ = Duration::max(), ends_in_ = Duration::max();
+  bool retried_ = false;
+};
+
+// gRPC A6: a failure that is not fatal sends the next one at once, while there are more.
+TEST_F(HedgeRaceTest, SendsTheNextOneForOneThatFails) {
+  set("hedge = 500ms\nhedge-max = 2");
+  EXPECT_EQ(sent(false), 500ms);
+  EXPECT_EQ(due().kind, Kind::kSend);
+  EXPECT_EQ(sent(true), 500ms);
+  HedgeMove move = failed(kError);
+  EXPECT_EQ(move.kind, Kind::kWait);
+  EXPECT_EQ(move.wait, 0s);
+  EXPECT_TRUE(move.fails);
+  EXPECT_FALSE(move.idles) << "another one is under way";
+  EXPECT_EQ(due().kind, Kind::kSend);
+  EXPECT_EQ(sent(true), Duration::max()) << "both hedges are sent";
+  EXPECT_EQ(failed(kError).kind, Kind::kGoesOn);
+  EXPECT_EQ(failed(kError).kind, Kind::kOver);
+}
+
+// A6: the server's pushback is waited for, by a request that has nothing under way.
+TEST_F(HedgeRaceTest, WaitsAsLongAsTheServerAsks) {
+  set("hedge = 500ms\nhedge-max = 2\nretry-after = at-least");
+  sent(false);
+  AttemptResult failure = kError;
+  failure.retry_after = 3s;
+  left_ = 3s;
+  EXPECT_EQ(failed(failure).kind, Kind::kOver) << "its time is over by then";
+  left_ = 4s;
+  sent(false);
+  const HedgeMove move = failed(failure);
+  EXPECT_EQ(move.kind, Kind::kWait);
+  EXPECT_EQ(move.wait, 3s);
+  EXPECT_TRUE(move.idles);
+  const HedgeMove next = due();
+  EXPECT_EQ(next.kind, Kind::kSend);
+  EXPECT_TRUE(next.resumes);
+}
+
+// Envoy's hedge_on_per_try_timeout: each try that is late is retried once, and goes on.
+TEST_F(HedgeRaceTest, RetriesEachLateOneOnce) {
+  set("hedge-on = timeout\nfixed-delay = 100ms\nmax-retries = 5");
+  EXPECT_EQ(sent(false), Duration::max());
+  HedgeMove move = hedges_->late(kStart, test::kTimeout, retried_, asker());
+  EXPECT_EQ(move.kind, Kind::kWait);
+  EXPECT_EQ(move.wait, 100ms);
+  EXPECT_EQ(hedges_->late(kStart, test::kTimeout, retried_, asker()).kind, Kind::kGoesOn);
+  EXPECT_EQ(state_.retries, 1U);
+  move = failed(kError);
+  EXPECT_EQ(move.kind, Kind::kGoesOn) << "its retry waits";
+  EXPECT_TRUE(move.idles);
+  EXPECT_EQ(due().kind, Kind::kSend);
+  sent(true);
+  EXPECT_EQ(failed(kError).kind, Kind::kOver);
+}
+
+// Nothing is sent for somebody who has gone. What is under way may still answer.
+TEST_F(HedgeRaceTest, EndsWithItsCaller) {
+  set("hedge = 500ms\nhedge-max = 2");
+  sent(false);
+  ends_in_ = 0s;
+  EXPECT_EQ(due().kind, Kind::kGoesOn);
+  EXPECT_EQ(failed(kError).kind, Kind::kOver) << "no more hedges";
+  race_ = {};
+  sent(false);
+  ends_in_ = 1s;
+  failed(kError);
+  ends_in_ = 0s;
+  const HedgeMove move = due();
+  EXPECT_EQ(move.kind, Kind::kOver);
+  EXPECT_EQ(move.permission, Permission::Kind::kTooLate);
 }
 
 }  // namespace
