@@ -51,6 +51,9 @@ constexpr Row kRows[] = {
     Row{"held-by-retries", "the outage is over, but {retries} retries a second keep it down"},
     Row{"held-without-retries",
         "the outage is over, but {attempts} requests a second are too many for it"},
+    Row{"held-by-probes",
+        "the outage is over, but probes kill hosts that are only busy, and {attempts} requests a second are too many for "
+        "the others"},
     Row{"kept-down-by-retries", "{retries} retries a second keep it down"},
     Row{"kept-down", "{attempts} requests a second are too many for it"},
     Row{"hosts-out", "at the end {out} of {hosts} hosts are out"},
@@ -133,7 +136,8 @@ constexpr Row kRows[] = {
     Row{"run-hosts-killed-busy",
         "probes killed {hit} of {hosts} hosts, first at {at} ({count} in all): {busy} of these worked, but were too busy "
         "for the probe"},
-    Row{"run-hosts-scaled", "{first} hosts at first, {most} from {at} on"},
+    Row{"run-hosts-scaled",
+        "{first} hosts at first, at most {most}, from {at} on, and {up} at the end"},
     Row{"run-hosts-sinkhole",
         "{hit} of {hosts} hosts got {share} of the attempts of the outage: what fails at once has the fewest under way"},
     Row{"run-died-first", "{node} died first, at {at}: {why}"},

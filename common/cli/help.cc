@@ -17,6 +17,7 @@
 #include "model/retry/strategies.h"
 #include "model/run/timeline.h"
 #include "model/run/workload.h"
+#include "model/service/picker.h"
 #include "model/service/service_options.h"
 
 namespace retrystorm {
@@ -267,6 +268,7 @@ Words glossary() {
 struct Experiment {
   WorkloadOptions workload;
   ServiceOptions service;
+  HostSettings hosts;
   TimelineOptions timeline;
   OptionList list;
   CLI::App app;
@@ -276,6 +278,7 @@ struct Experiment {
     declare_options(list, timeline, Engine::kSimulated);
     declare_options(list, workload);
     declare_options(list, service, Engine::kSimulated);
+    declare_options(list, hosts);
     add_options(app, list);
   }
 };

@@ -203,9 +203,12 @@ void add_lives(Statements& all, const HostsResult& result) {
                     {"at", result.first_out->second}}});
   }
   if (result.most > result.first) {
-    all.push_back(
-        {"run-hosts-scaled",
-         {{"first", number(result.first)}, {"most", number(result.most)}, {"at", result.most_at}}});
+    const auto up = std::ranges::count(result.hosts, HostState::kUp, &HostInterval::state);
+    all.push_back({"run-hosts-scaled",
+                   {{"first", number(result.first)},
+                    {"most", number(result.most)},
+                    {"at", result.most_at},
+                    {"up", static_cast<double>(up)}}});
   }
 }
 

@@ -131,6 +131,9 @@ std::optional<RunPhases> RunRecorder::phases(const RunLatencies& latencies) cons
 
 void RunRecorder::summarize(Summary summary) {
   if (summary.hosts && is_down(summary.recovery.verdict)) {
+    // Without retries nothing else is new to the service after the outage.
+    std::string_view& why = summary.recovery.causes.front().id;
+    if (summary.hosts->killed_busy > 0 && why == "held-without-retries") why = "held-by-probes";
     const double out = std::round(summary.hosts->out());
     const auto all = static_cast<double>(summary.hosts->most);
     if (out > 0) summary.recovery.causes.push_back({"hosts-out", {{"out", out}, {"hosts", all}}});

@@ -28,8 +28,7 @@ const std::array kBalancers{
                  .eject = {.failures = 5, .base = std::chrono::seconds(5), .most = 1},
                  .panic = 0.5,
                  .like = "finagle"},
-    HostSettings{.retry_host = {.kind = RetryHost::Kind::kOther},
-                 .eject = {.failures = 1,
+    HostSettings{.eject = {.failures = 1,
                            .base = std::chrono::seconds(10),
                            .most = 1,
                            .trial = true,
@@ -159,8 +158,8 @@ void declare_options(OptionList& options, HostSettings& settings) {
        {"random", Balance::kRandom},
        {"least", Balance::kLeast},
        {"two", Balance::kTwo}},
-      "how: in turn; at random; the host with the fewest attempts under way; the better of two "
-      "random hosts");
+      "how: in turn; at random; the host with the fewest attempts under way (least_conn, leastconn); the better of two "
+      "random hosts (Envoy's LEAST_REQUEST)");
   options
       .text(
           "retry-host",
