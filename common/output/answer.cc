@@ -204,7 +204,8 @@ void add_lives(Statements& all, const HostsResult& result) {
   }
   if (result.most > result.first) {
     const auto up = std::ranges::count(result.hosts, HostState::kUp, &HostInterval::state);
-    all.push_back({"run-hosts-scaled",
+    all.push_back({up < static_cast<std::ptrdiff_t>(result.most) ? "run-hosts-scaled-back"
+                                                                 : "run-hosts-scaled",
                    {{"first", number(result.first)},
                     {"most", number(result.most)},
                     {"at", result.most_at},
@@ -302,19 +303,20 @@ Duration rounded(Duration time) {
 }  // namespace
 
 std::optional<RunAnswer> seen_in(const RunCurve& curve) {
-  constexpr double kFell = 0.75, kBack = 0.9;  // of the OK/s before
-  constexpr double kBeyondChance = 4;          // standard deviations of a count
+  constexpr double kFell = 0.75, kBack = 0.9, kDown = 0.5;  // of the OK/s before
+  constexpr double kBeyondChance = 4, kStill = 3;           // standard deviations of a count
   const std::vector<RunCurve::Point>& points = curve.points;
   double seconds = 0, answers = 0, before = 0;
   const auto begin_of = [&points](std::size_t i) {
     return i == 0 ? Duration::zero() : points[i - 1].end;
   };
   const auto length_of = [&](std::size_t i) { return to_seconds(points[i].end - begin_of(i)); };
-  const auto fell = [&](std::size_t i) {
+  const auto below = [&](std::size_t i, double share, double deviations) {
     const double expected = before * length_of(i);
-    return points[i].ok < kFell * before &&
-           expected - points[i].ok * length_of(i) >= kBeyondChance * std::sqrt(expected);
+    return points[i].ok < share * before &&
+           expected - points[i].ok * length_of(i) >= deviations * std::sqrt(expected);
   };
+  const auto fell = [&](std::size_t i) { return below(i, kFell, kBeyondChance); };
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!fell(i)) {
       seconds += length_of(i);
@@ -327,13 +329,18 @@ std::optional<RunAnswer> seen_in(const RunCurve& curve) {
     std::size_t end = i + 1;
     bool low = true;
     for (std::size_t k = i + 1; k < points.size(); ++k) {
-      low = low ? points[k].ok < kBack * before : fell(k);
+      low = low ? below(k, kBack, kStill) : fell(k);
       if (!low) continue;
       least = std::min(least, points[k].ok);
       end = k + 1;
     }
-    return RunAnswer{low ? Tone::kBad : Tone::kGood,
-                     {low ? "seen-down" : "seen-back",
+    const bool down = low && points.back().ok < kDown * before;
+    return RunAnswer{!low   ? Tone::kGood
+                     : down ? Tone::kBad
+                            : Tone::kDoubt,
+                     {!low   ? "seen-back"
+                      : down ? "seen-down"
+                             : "seen-low",
                       {{"from", clock_text(rounded(begin_of(i)))},
                        {"to", clock_text(rounded(points[end - 1].end))},
                        {"share", ShareOf{least / before}}}},
@@ -427,14 +434,16 @@ void AnswerReport::on_summary(const Summary& summary) {
     latency = latency_of(phase_of(phases, RunPhase::kBefore).request_p99, during.request_p99,
                          during.success_share(), phase_of(phases, RunPhase::kAfter).request_p99);
   } else {
-    answered.push_back({"answered", {{"share", ShareOf{summary.counts.success_share()}}}});
+    if (summary.counts.known() > 0) {
+      answered.push_back({"answered", {{"share", ShareOf{summary.counts.success_share()}}}});
+    }
     latency = latency_of(summary.latencies.requests().quantile(0.99), {}, {}, {});
   }
   std::string list;
   for (const Statement& each : answered) list += (list.empty() ? "" : ", ") + words_of(each);
-  std::string line = words_of({"answered-line", {{"list", list}}});
-  if (latency) line += " · " + words_of(*latency);
-  out_ << fitted("  ", line, style_);
+  std::string line = list.empty() ? "" : words_of({"answered-line", {{"list", list}}});
+  if (latency && !list.empty()) line += " · " + words_of(*latency);
+  if (!line.empty()) out_ << fitted("  ", line, style_);
   for (const Statement& each : remarks_of(summary)) {
     out_ << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
   }

@@ -219,11 +219,21 @@ namespace {
 // A run without an outage.
 Recovery judge_calm(Windows all) {
   constexpr std::size_t kThree = RecoveryTracker::kConsecutiveWindows;
+  const auto whole = joined(all);
+  const auto undecided = [](std::string_view why, const RecoveryTracker::Window& of) {
+    return Recovery{.verdict = Verdict::kUndecided,
+                    .causes = {{why, {{"attempts", number(of.counts.attempts)}}}}};
+  };
+  if (all.empty()) return {};
+  if (whole.counts.finished() == 0) {
+    return undecided(whole.counts.attempts == 0 ? "none-sent" : "none-ended", whole);
+  }
   if (all.size() < kThree) {
-    const auto whole = joined(all);
-    if (whole.counts.ok > 0 || whole.counts.failures() == 0) return {};
-    return {.verdict = Verdict::kUndecided,
-            .causes = {{"none-ok-yet", {{"attempts", number(whole.counts.attempts)}}}}};
+    if (whole.counts.ok == 0) return undecided("none-ok-yet", whole);
+    constexpr double kEnough = 10;  // with so many expected, none is no chance
+    const bool died =
+        all.back().counts.ok == 0 && whole.rates().ok * to_seconds(all.back().length) >= kEnough;
+    return died ? undecided("none-ok-now", all.back()) : Recovery{};
   }
   const Windows last = all.last(kThree);
   for (const auto& each : last) {

@@ -82,8 +82,13 @@ struct Summary {
   }
 
   // The part of it that may end otherwise than the rest. Clients that wait for their answers leave out no more than
-  // one request each, however long the run is.
-  double doubtful_share() const { return arrival_rate > 0 || job ? left_out_share() : 0; }
+  // one request each, however long the run is, unless so many hang that nobody knows the p99. 1 if there was no request.
+  double doubtful_share() const {
+    if (arrival_rate > 0 || job) return left_out_share();
+    if (counts.requests == 0) return 1;
+    const auto p99 = latencies.requests().quantile(0.99);
+    return !p99 || p99->or_more ? left_out_share() : 0;
+  }
 
   // The requests per second of each of the processes, on average.
   double process_rate() const {

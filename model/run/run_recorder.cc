@@ -122,7 +122,9 @@ void RunRecorder::report_graph(const GraphShape& names, const GraphInterval& int
 Recovery RunRecorder::end(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting) {
   tracker_.finish(now, totals, waiting);
   phase_totals_.next(now, totals);
-  return tracker_.recovery();
+  Recovery recovery = tracker_.recovery();
+  if (outage_.empty()) recovery.baseline_ok.reset();  // there is no "before"
+  return recovery;
 }
 
 std::optional<RunPhases> RunRecorder::phases(const RunLatencies& latencies) const {

@@ -172,7 +172,8 @@ TEST(Recovery, SaysThatAServiceIsDownWithoutAnOutage) {
       // Two windows are too few for either.
       {"2*0/20", kUndecided, "none-ok-yet(attempts=200)"},
       {"2*1/20", kNoOutage},
-      {"2*0", kNoOutage},
+      {"2*0", kUndecided, "none-sent(attempts=0)"},
+      {"1*100 1*0", kUndecided, "none-ok-now(attempts=0)"},
       {"3*0/20", kCollapsed, "never-well(count=300, window=15s, attempts=20, retries=20)"},
       // Too few attempts; a service that is metered; the end of a job.
       {"3*0/0.4", kNoOutage},
