@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/output/json_text.h"
+#include "common/output/style.h"
 #include "model/base/text.h"
 #include "model/run/outlook_formulas.h"
 #include "retrystorm/study_command.h"
@@ -358,9 +359,8 @@ class Remedies {
       }
     }
     study_->tell_outlook(invocation, one_of_each, set_here);
-    std::cerr << wrapped("remedies   ",
-                         words_of(are_usual_ ? "remedies-back-after-usual" : "remedies-back-after"),
-                         11);
+    const Statement back{are_usual_ ? "remedies-back-after-usual" : "remedies-back-after", {}};
+    std::cerr << fitted("remedies   ", words_of(back), style_of(2));
   }
 
   void take(const TriedIn& cell, const CellResult& result) {

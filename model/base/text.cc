@@ -205,21 +205,6 @@ std::vector<std::string_view> split(std::string_view text, char between) {
   }
 }
 
-std::string wrapped(std::string line, std::string_view text, std::size_t indent) {
-  std::string all;
-  bool first = true;
-  for (const std::string_view word : split(text, ' ')) {
-    if (!first && line.size() + 1 + word.size() > kLineWidth) {
-      all += line + '\n';
-      line.assign(indent, ' ');
-      first = true;
-    }
-    line.append(first ? "" : " ").append(word);
-    first = false;
-  }
-  return all + line + '\n';
-}
-
 std::string plain_number(std::string_view text) {
   constexpr double kExact = 9e15;
   const WrittenNumber written = written_number(text);

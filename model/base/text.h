@@ -42,13 +42,6 @@ std::string plain_word(std::string_view text);
 // The parts of a text between these separators: one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char between);
 
-// How long lines for people are.
-inline constexpr std::size_t kLineWidth = 100;
-
-// The text after the beginning of its first line, broken at blanks where a line would be longer. All other lines are
-// indented. Ends with a line break.
-std::string wrapped(std::string line, std::string_view text, std::size_t indent);
-
 // The text as a plain decimal number, if it is one in another form: "50%" is "0.5", "3x" is "3",
 // "10k" is "10000", "1m" is "1000000", "100/s" is "100", "1k/s" is "1000", "600/min" is "10". A blank
 // may stand before what follows the digits. Any other text is left as it is.
