@@ -176,6 +176,9 @@ void add_check(Policy& policy, const Nodes& settings) {
     parts.children.push_back(scalar_node("timeout check", inter ? inter.text : "2s", check.line));
   }
   add_probe(policy, kCheck, parts, node_in(settings, "port"), kProgram);
+  policy.not_modelled(
+      check.line,
+      "after a check that times out the next one comes inter later; here inter after its begin");
 }
 
 Policy policy_of(const Section& section) {

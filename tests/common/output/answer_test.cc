@@ -105,6 +105,21 @@ TEST(SeenInTheRates, AServerThatStaysDown) {
   EXPECT_EQ(seen->tone, Tone::kBad);
 }
 
+// A burst is over, and nothing is broken.
+TEST(SeenInTheRates, AServerThatStaysLower) {
+  const auto seen = seen_in(curve_of({69, 50, 50}));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->headline.id, "seen-low");
+  EXPECT_EQ(seen->tone, Tone::kDoubt);
+}
+
+// Of 455 in a window 409 may be chance: it is back at 0:15.
+TEST(SeenInTheRates, AServerThatIsBackButForChance) {
+  const auto seen = seen_in(curve_of({91, 53, 0, 81.8, 84.4, 89}));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(std::get<std::string>(seen->headline.values[1].of), "0:15");
+}
+
 // 2/s are 10 in a window: five are no surprise.
 TEST(SeenInTheRates, NothingThatIsChance) {
   EXPECT_FALSE(seen_in(curve_of({2, 2, 1, 2, 2})));

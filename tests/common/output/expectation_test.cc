@@ -22,6 +22,19 @@ Finding found(const std::string& text, const Figures& figures) {
   return judge(claim(text), figures).finding;
 }
 
+// Clients without a timeout wait for a service that hangs. Nothing has failed, and nothing is known.
+TEST(RunFigures, TakeNobodyWhoHangsForServed) {
+  Summary summary;
+  summary.counts.requests = summary.counts.attempts = 50;
+  for (int i = 0; i < 50; ++i) summary.latencies.add_unfinished(TimePoint{}, TimePoint{16s});
+  summary.latencies.end(Duration::max(), summary.counts);
+  const Figures hanging = run_figures(summary);
+  EXPECT_EQ(hanging["success_share_low"], 0);
+  EXPECT_EQ(found("success-share>=99%", hanging), Finding::kUndecided);
+  EXPECT_EQ(found("success-share>=99%", run_figures(Summary())), Finding::kUndecided)
+      << "no request";
+}
+
 TEST(Expectation, NamesAFigureWithoutItsUnitAndWithEitherDash) {
   for (const char* text : {"success-share>=99%", "success_share>=99%", "success >= 0.99"}) {
     const Expectation each = claim(text);

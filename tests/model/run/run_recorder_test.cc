@@ -139,6 +139,26 @@ TEST(RunRecorder, ReportsTheOutageToAllAndTheVerdictOfTheLastWindow) {
   EXPECT_EQ(recorder.outage(), "slow:3");
 }
 
+// Where nothing is retried, the load is no more than it was before the outage.
+TEST(RunRecorder, NamesProbesThatKillWhatIsBusy) {
+  struct Listener : RunObserver {
+    void on_summary(const Summary& summary) override { cause = summary.recovery.causes.front().id; }
+    std::string_view cause;
+  } listener;
+  RunRecorder recorder(kRunStart);
+  recorder.add(listener, 5s);
+  const auto told = [&](std::string_view cause, std::uint64_t killed) {
+    HostsResult hosts;
+    hosts.killed_busy = killed;
+    recorder.summarize(
+        {.recovery = {.verdict = Verdict::kCollapsed, .causes = {{cause, {}}}}, .hosts = hosts});
+    return listener.cause;
+  };
+  EXPECT_EQ(told("held-without-retries", 3), "held-by-probes");
+  EXPECT_EQ(told("held-without-retries", 0), "held-without-retries");
+  EXPECT_EQ(told("held-by-retries", 3), "held-by-retries");
+}
+
 TEST(RunRecorder, SplitsTheTotalsAtTheOutage) {
   RunRecorder recorder(kRunStart);
   Notes listener;
