@@ -52,7 +52,8 @@ struct FalseFriend {
   std::string_view what;
 };
 
-constexpr std::array<FalseFriend, 11> kFalseFriends{{
+constexpr std::array<FalseFriend, 12> kFalseFriends{{
+    {"service-time outage-for backoff-base", "settings of retrystorm, which --config takes"},
     {"argoproj.io/", "Argo's, whose retryPolicy is a word and is for jobs"},
     {"getambassador.io/", "Emissary's, whose retry_policy is not Envoy's"},
     {"projectcontour.io/", "Contour's HTTPProxy"},

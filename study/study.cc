@@ -319,7 +319,11 @@ bool Study::is_over() const {
 void Study::end_work(bool complete) {
   complete_ = complete;
   if (complete_ || !output_.has_reader()) return;
-  std::cerr << (output_.interrupted() ? "interrupted\n" : "the time of --max-time is over\n");
+  std::cerr << words_of(output_.interrupted() ? "study-interrupted" : "study-out-of-time");
+  if (next_ > 0 && own_.size() > 1) {
+    std::cerr << words_of({"study-rows", {counted("rows", next_), counted("all", own_.size())}});
+  }
+  std::cerr << '\n';
 }
 
 std::vector<Expectation> Study::holding(std::size_t cell) const {

@@ -76,6 +76,9 @@ Url parse_url(const std::string& text) {
   const std::string rest = text.substr(scheme.size());
   const std::size_t slash = rest.find('/');
   std::string authority = rest.substr(0, slash);
+  if (authority.find('@') != std::string::npos) {  // there may be a password, which is not shown
+    throw std::runtime_error("a URL has no user in it: give --header='Authorization: ...'");
+  }
   Url url{.port = tls ? 443 : 80, .tls = tls};
   if (slash != std::string::npos) url.path = rest.substr(slash);
 

@@ -45,6 +45,7 @@ TEST(ResolveUrl, RefusesUrlsOtherThanHttp) {
       {"no valid port",
        {"http://127.0.0.1:/", "http://127.0.0.1:0/", "http://127.0.0.1:65536/",
         "http://127.0.0.1:80x/", "http://127.0.0.1:-1/", "http://[::1]:x/"}},
+      {"has no user in it", {"http://u:secret@127.0.0.1:80/"}},
       {"names no host", {"http://", "http:///api", "http://:8070/api"}},
       {"is not known", {"http://[:::::]/"}}};
   for (const auto& [why, texts] : cases) {
