@@ -205,8 +205,8 @@ class Reader {
     }
     add_fields(policy, kBackOff, back_off, kProgram, kNames);
     settle_cap(policy, "max_interval");
-    const Setting *const base = policy.find("backoff-base"), *const cap =
-                                                                 policy.find("backoff-cap");
+    const Setting* const base = policy.find("backoff-base");
+    const Setting* const cap = policy.find("backoff-cap");
     if (base != nullptr && parse_duration(cap->value) < parse_duration(base->value)) {
       policy.refuse(cap->line, "max_interval is below base_interval: Envoy refuses the file");
     }

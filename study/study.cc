@@ -48,8 +48,7 @@ std::uint64_t seed_of(const StudyOptions& options) {
 void add_columns(MoreColumns& more, const Scenario& one) {
   more.processes |= sharing_processes(one.workload) > 0;
   more.hosts |= one.outage_at && one.disturbed_hosts().hit() < one.disturbed_hosts().replicas;
-  const HostLifeSettings& life = one.disturbed_hosts().life;
-  more.probes_kill |= life.probes_kill();
+  more.probes_kill |= one.disturbed_hosts().life.probes_kill();
   more.hedges |= one.workload.retry.hedge.any();
   more.reconnects |= loses_connections(one);
   more.graph |= !one.topology.empty();

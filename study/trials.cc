@@ -410,7 +410,7 @@ void try_hosts(Asked& asked) {
   if (Probe probe = hosts.life.probe; probe.on() && !probe.own_port) {
     probe.own_port = true;
     asked.add("if-own-port", {{"probe", to_string(probe)}}).may_win = true;
-    if (hosts.life.probe_does == ProbeDoes::kRestart) {
+    if (hosts.life.probes_kill()) {
       asked.add("if-no-restart", {{"probe-does", "stop-traffic"}}).is_estimate = true;
     }
   }

@@ -441,9 +441,11 @@ void AnswerReport::on_summary(const Summary& summary) {
   }
   std::string list;
   for (const Statement& each : answered) list += (list.empty() ? "" : ", ") + words_of(each);
-  std::string line = list.empty() ? "" : words_of({"answered-line", {{"list", list}}});
-  if (latency && !list.empty()) line += " · " + words_of(*latency);
-  if (!line.empty()) out_ << fitted("  ", line, style_);
+  if (!list.empty()) {
+    std::string line = words_of({"answered-line", {{"list", list}}});
+    if (latency) line += " · " + words_of(*latency);
+    out_ << fitted("  ", line, style_);
+  }
   for (const Statement& each : remarks_of(summary)) {
     out_ << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
   }

@@ -197,6 +197,16 @@ Decision RetryPolicy::after_refusal(TimePoint now, Permission::Kind why, RetrySt
   return give_up(reason, now, state, process, random, metrics);
 }
 
+namespace {
+
+// The next attempt, for which the budgets have paid, is due after the wait.
+HedgeMove paid_wait(HedgeRace& race, Duration wait, bool fails) {
+  race.waits = race.paid = true;
+  return {.kind = HedgeMove::Kind::kWait, .wait = wait, .fails = fails};
+}
+
+}  // namespace
+
 Duration HedgePolicy::sent(TimePoint now, bool hedge, HedgeRace& race,
                            RetryProcess* process) const {
   if (hedge) ++race.hedges;
@@ -234,8 +244,7 @@ HedgeMove HedgePolicy::failed(TimePoint now, const AttemptResult& failure, bool&
     const Duration wait = with_hint(hint_, Duration::zero(), failure.retry_after, asker.random);
     asker.hedge = {.begun = asker.request.begun};
     if (wait < asker.left && pay(now, race, asker.hedge, asker.process)) {
-      race.waits = race.paid = true;
-      move = {.kind = HedgeMove::Kind::kWait, .wait = wait, .fails = true};
+      move = paid_wait(race, wait, true);
     } else if (race.in_flight == 0) {
       return {.kind = HedgeMove::Kind::kOver};
     }
@@ -252,8 +261,7 @@ HedgeMove HedgePolicy::late(TimePoint now, const AttemptResult& failure, bool& r
   if (!decision.retry || decision.wait >= asker.ends_in) return {};
   retried = true;
   asker.hedge = {.begun = asker.request.begun};
-  asker.race.waits = asker.race.paid = true;
-  return {.kind = HedgeMove::Kind::kWait, .wait = decision.wait, .fails = true};
+  return paid_wait(asker.race, decision.wait, true);
 }
 
 HedgeMove HedgePolicy::due(TimePoint now, Asker asker) const {
@@ -267,10 +275,7 @@ HedgeMove HedgePolicy::due(TimePoint now, Asker asker) const {
   if (asker.ends_in > Duration::zero()) {
     permission = policy_.may_send(now, asker.hedge, asker.process, asker.random, asker.ends_in);
   }
-  if (permission.kind == Permission::Kind::kWait) {
-    race.waits = race.paid = true;
-    return {.kind = HedgeMove::Kind::kWait, .wait = permission.wait};
-  }
+  if (permission.kind == Permission::Kind::kWait) return paid_wait(race, permission.wait, false);
   HedgeMove move{.resumes = std::exchange(race.idle, false), .permission = permission.kind};
   if (permission.kind == Permission::Kind::kSend) {
     move.kind = HedgeMove::Kind::kSend;

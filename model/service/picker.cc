@@ -40,6 +40,15 @@ const std::array kBalancers{
         .pick_per = PickPer::kConnection, .balance = Balance::kRandom, .like = "kube-proxy"},
 };
 
+// What counts, and what follows, by the last word of --eject: there are no others.
+constexpr std::array<std::pair<std::string_view, Ejection>, 5> kEjectionKinds{{
+    {"", {}},
+    {":trial", {.trial = true, .errors = false}},
+    {":trial+5xx", {.trial = true}},
+    {":trial-timeout", {.trial = true, .errors = false, .timeouts = false}},
+    {":lost", {.lost = true}},
+}};
+
 bool is_in(std::span<const Picker::Host> hosts, Picker::Host host) {
   return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
 }
@@ -72,33 +81,33 @@ std::string to_string(const RetryHost& retry_host) {
 Ejection parse_ejection(std::string_view text) {
   if (is_none(text)) return {};
   const std::vector<std::string_view> parts = split(text, ':');
-  const std::string_view kind = parts.size() > 3 ? parts[3] : "";
-  const bool is_kind =
-      kind == "trial" || kind == "trial+5xx" || kind == "trial-timeout" || kind == "lost";
-  if (parts.size() > 4 || (parts.size() == 4 && !is_kind)) {
+  const std::string word = parts.size() == 4 ? ':' + std::string(parts[3]) : "";
+  const auto kind = std::find_if(kEjectionKinds.begin(), kEjectionKinds.end(),
+                                 [&](const auto& each) { return each.first == word; });
+  if (parts.size() > 4 || kind == kEjectionKinds.end()) {
     refuse(
         in_quotes(text) +
         " is not of the form FAILURES:BASE:SHARE, and :trial, :trial+5xx, :trial-timeout or :lost");
   }
-  Ejection ejection{.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks))};
+  Ejection ejection = kind->second;
+  ejection.failures = static_cast<std::size_t>(parse_count(parts[0], 1, kMostPicks));
   if (parts.size() > 1) ejection.base = parse_duration(parts[1], std::chrono::milliseconds(1));
   if (parts.size() > 2) ejection.most = parse_number(parts[2], 0, 1);
-  ejection.trial = kind.starts_with("trial");
-  ejection.errors = !ejection.trial || kind == "trial+5xx";
-  ejection.timeouts = kind != "trial-timeout";
-  ejection.lost = kind == "lost";
   return ejection;
 }
 
 std::string to_string(const Ejection& ejection) {
   if (!ejection.on()) return std::string(kNoneWord);
-  const std::string_view kind = ejection.lost       ? ":lost"
-                                : !ejection.trial   ? ""
-                                : ejection.errors   ? ":trial+5xx"
-                                : ejection.timeouts ? ":trial"
-                                                    : ":trial-timeout";
+  const auto kind =
+      std::find_if(kEjectionKinds.begin(), kEjectionKinds.end(), [&](const auto& each) {
+        Ejection same = each.second;
+        same.failures = ejection.failures;
+        same.base = ejection.base;
+        same.most = ejection.most;
+        return same == ejection;
+      });
   return std::to_string(ejection.failures) + ':' + format_duration(ejection.base) + ':' +
-         print_number(ejection.most).append(kind);
+         print_number(ejection.most).append(kind->first);
 }
 
 void declare_options(OptionList& options, HostSettings& settings) {
