@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <condition_variable>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/output/style.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
@@ -26,16 +28,31 @@ void PlainText::write_as_it_is(std::ostream& stream, std::string_view text) {
 
 std::streamsize PlainText::xsputn(const char* text, std::streamsize size) {
   const std::scoped_lock lock(mutex_);
-  std::string plain = printable({text, static_cast<std::size_t>(size)}, "\n\t");
-  for (char& c : plain) {
-    if ((c == ':' && last_ == ':' && length_ == 1) || (c == '[' && hashes_ > 1)) c = '?';
+  const std::string_view whole(text, static_cast<std::size_t>(size));
+  std::string all;
+  for (std::size_t begin = 0; begin < whole.size();) {
+    const std::string_view rest = whole.substr(begin);
+    const std::size_t color = color_at_begin(rest);
+    const std::size_t length = color > 0 ? color : std::min(rest.find('\033', 1), rest.size());
+    all += color > 0 ? std::string(rest.substr(0, length)) : plain(rest.substr(0, length));
+    begin += length;
+  }
+  const auto written = static_cast<std::streamsize>(all.size());
+  return to_->sputn(all.data(), written) == written ? size : 0;
+}
+
+std::string PlainText::plain(std::string_view text) {
+  std::string plain = printable(text, "\n\t");
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    char& c = plain[i];
+    const bool names = i + 1 == plain.size() || std::isalpha(static_cast<unsigned char>(plain[i + 1]));
+    if ((c == ':' && last_ == ':' && length_ == 1) || (c == '[' && hashes_ > 1 && names)) c = '?';
     const bool blank = c == ' ' || c == '\t';
     length_ = c == '\n' ? 0 : length_ + (blank && length_ == 0 ? 0 : 1);
     hashes_ = c == '#' ? hashes_ + 1 : 0;
     last_ = c;
   }
-  const auto all = static_cast<std::streamsize>(plain.size());
-  return to_->sputn(plain.data(), all) == all ? size : 0;
+  return plain;
 }
 
 PlainText::int_type PlainText::overflow(int_type letter) {

@@ -17,9 +17,9 @@
 
 namespace retrystorm {
 
-// While it exists, a stream's text passes through it. It prints `?` for each control character but tabs and line
-// breaks, and within what makes a line a command in the log of a CI: "::" at its begin, "##[" anywhere. Safe from
-// any thread.
+// While it exists, a stream's text passes through it. It prints `?` for each control character but tabs, line breaks and
+// the colours of `painted`, and within what makes a line a command in the log of a CI: "::" at its begin, "##[error]"
+// anywhere. Safe from any thread.
 class PlainText final : public std::streambuf {
  public:
   explicit PlainText(std::ostream& stream) : stream_(stream), to_(stream.rdbuf(this)) {}
@@ -34,6 +34,9 @@ class PlainText final : public std::streambuf {
   int sync() override { return to_->pubsync(); }
 
  private:
+  // The same for a text without colours. Holds `mutex_`.
+  std::string plain(std::string_view text);
+
   std::ostream& stream_;
   std::streambuf* const to_;
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 
@@ -25,24 +26,9 @@ bool is_utf8() {
   return locale.find("utf-8") != locale.npos || locale.find("utf8") != locale.npos;
 }
 
-// Colours that stay readable on a dark and on a light background.
-std::string_view code_of(Tone tone) {
-  switch (tone) {
-    case Tone::kGood:
-      return "32";
-    case Tone::kBad:
-      return "31";
-    case Tone::kDoubt:
-      return "33";
-    case Tone::kDim:
-      return "2";
-    case Tone::kBold:
-      return "1";
-    case Tone::kPlain:
-      break;
-  }
-  return "";
-}
+// Colours that stay readable on a dark and on a light background, in the order of `Tone`; the last one ends each.
+constexpr std::array<std::string_view, 6> kCodes{"\033[32m", "\033[31m", "\033[33m",
+                                                 "\033[2m",  "\033[1m",  "\033[0m"};
 
 }  // namespace
 
@@ -62,9 +48,14 @@ Style style_of(int descriptor, ColorWish wish) {
 }
 
 std::string painted(std::string_view text, Tone tone, const Style& style) {
-  const std::string_view code = code_of(tone);
-  if (!style.color || code.empty()) return std::string(text);
-  return "\033[" + std::string(code) + 'm' + std::string(text) + "\033[0m";
+  if (!style.color || tone == Tone::kPlain) return std::string(text);
+  return std::string(kCodes[static_cast<std::size_t>(tone)]).append(text).append(kCodes.back());
+}
+
+std::size_t color_at_begin(std::string_view text) {
+  const auto code = std::find_if(kCodes.begin(), kCodes.end(),
+                                 [text](std::string_view each) { return text.starts_with(each); });
+  return code == kCodes.end() ? 0 : code->size();
 }
 
 std::string sign_of(Tone tone, const Style& style) {

@@ -38,6 +38,8 @@ Style style_of(int descriptor, ColorWish wish = ColorWish::kAuto);
 enum class Tone { kGood, kBad, kDoubt, kDim, kBold, kPlain };
 
 std::string painted(std::string_view text, Tone tone, const Style& style);
+// The length of the code with which the text begins, of those that `painted` writes; 0: none.
+std::size_t color_at_begin(std::string_view text);
 // "✓", "✗", "!"; without Unicode "[back]", "[down]", "[??]". Empty for other tones.
 std::string sign_of(Tone tone, const Style& style);
 

@@ -60,6 +60,11 @@ TEST(Simulate, SearchesHowManyHostsCanLoseOne) {
 }
 
 // The threads that did start must not finish all runs first.
+TEST(Simulate, ColoursItsAnswer) {
+  EXPECT_THAT(output_of({"--seed=1", "--quiet", "--color=always"}), HasSubstr("\033[31m✗ "));
+  EXPECT_EQ(output_of({"--seed=1", "--quiet"}).find('\033'), std::string::npos);
+}
+
 TEST(Simulate, EndsAtOnceWhenItsThreadsCannotStart) {
   if (kSlowness > 1) GTEST_SKIP() << "a sanitizer needs all the addresses there are";
   ChildProcess process("/bin/sh", {"-c",

@@ -320,6 +320,12 @@ TEST(PlainText, CommandsNobody) {
   }
 }
 
+TEST(PlainText, KeepsItsOwnColoursAndStrips) {
+  const std::string own = "a " + painted("back", Tone::kGood, Style{.color = true});
+  EXPECT_EQ(printed(own + " b\033[5m\n", false), own + " b?[5m\n");
+  EXPECT_EQ(printed("99 ###[..]## 98\n", false), "99 ###[..]## 98\n");
+}
+
 TEST(PlainText, LetsThroughWhatMovesTheCursorOnPurpose) {
   std::ostringstream out;
   const PlainText plain(out);
