@@ -195,7 +195,8 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"clients", " users "},
     {"service-time", " latency "},
     {"balance", " lb load-balancer "},
-    {"observe", " length duration "}};
+    {"observe", " length duration "},
+    {"duration", " length observe "}};
 
 // The option that is called or spelt nearly so. Empty: none.
 std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
