@@ -25,7 +25,8 @@ namespace {
 
 constexpr double kNear = 0.1;         // of the greater of both
 constexpr double kOfAttempts = 0.1;   // or, for rates, this share of that of the attempts
-constexpr double kSpread = 3;         // or so many standard deviations of the runs
+constexpr double kSpread = 3;         // or so many standard deviations of the runs,
+constexpr double kBeyond = 1.25;      // and not this many times beyond all of them
 constexpr double kMostOutside = 0.1;  // of the windows of a figure, or one, for a model that holds
 constexpr std::size_t kLeastWindows = 6;
 constexpr std::size_t kLeastTimes = 20;  // of a window whose times are compared
@@ -81,13 +82,13 @@ struct Day {
 };
 
 // The text of a value in the line `start`.
-std::string text_of(const nlohmann::json& value, std::string_view separator) {
+std::string setting_text(const nlohmann::json& value, std::string_view separator) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return print_number(value.get<double>());
   if (!value.is_array()) return value.dump();
   std::string all;
   for (const auto& each : value) {
-    all.append(all.empty() ? "" : separator).append(text_of(each, separator));
+    all.append(all.empty() ? "" : separator).append(setting_text(each, separator));
   }
   return all;
 }
@@ -106,12 +107,11 @@ NamedOptions clients_of(const nlohmann::json& start, std::set<std::string>& know
       continue;
     known.insert(option.name);
     // What happened is in the lines that follow. Another form of an option says the same.
-    if (option.name.starts_with("outage-") || option.name == "seed" || !option.same_as.empty()) {
-      continue;
-    }
+    const bool of_lines = option.name.starts_with("outage-") && option.name != "outage-replicas";
+    if (of_lines || option.name == "seed" || !option.same_as.empty()) continue;
     if (option.name == "outage" && *value == "command") continue;  // see `Day::doubts`
     const std::string text =
-        text_of(*value, std::string(option.separator == 0 ? 0 : 1, option.separator));
+        setting_text(*value, std::string(option.separator == 0 ? 0 : 1, option.separator));
     if (text != option.get()) named[option.name] = text;
   }
   return named;
@@ -284,12 +284,14 @@ Comparison compare_with(const Day& day, const NamedOptions& service, std::size_t
     const auto at = static_cast<std::size_t>(measured->begin / day.interval);
     for (std::size_t i = 0; i < kFigures.size(); ++i) {
       if (!measured->figures[i]) continue;
-      double sum = 0, squares = 0, count = 0;
+      double sum = 0, squares = 0, count = 0, least = kUnlimited, most = 0;
       for (const WindowRecorder& run : recorders) {
         if (at >= run.windows().size() || !run.windows()[at].figures[i]) continue;
         const double value = *run.windows()[at].figures[i];
         sum += value;
         squares += value * value;
+        least = std::min(least, value);
+        most = std::max(most, value);
         ++count;
       }
       if (count == 0) continue;
@@ -298,8 +300,8 @@ Comparison compare_with(const Day& day, const NamedOptions& service, std::size_t
       const double spread = kSpread * std::sqrt(std::max(0.0, squares / count - mean * mean));
       WindowCompared::Figure figure{.measured = *measured->figures[i],
                                     .mean = mean,
-                                    .low = std::max(0.0, mean - spread),
-                                    .high = mean + spread};
+                                    .low = std::max(least / kBeyond, mean - spread),
+                                    .high = std::min(most * kBeyond, mean + spread)};
       double near = kNear * std::max(figure.measured, figure.mean);
       if (i < kRates) near = std::max(near, kOfAttempts * measured->attempts);
       const double off = std::fabs(figure.measured - figure.mean);
@@ -431,6 +433,13 @@ Day day_of(const CompareOptions& options) {
   if (options.outage_for.has_value() != options.outage_at.has_value()) {
     refuse("--outage-at and --outage-for belong together: give both");
   }
+  if (options.outage_at && !day.outages.empty()) {
+    refuse("--outage-at: " + printable(options.day) + " has its own outage");
+  }
+  if (options.outage_at && *options.outage_at >= day.length) {
+    refuse("--outage-at=" + format_duration(*options.outage_at) + ": the day lasts " +
+           format_duration(day.length));
+  }
   if (options.outage_at) {
     day.outages = {{*options.outage_at, *options.outage_at + *options.outage_for}};
     day.verdict.clear();
@@ -465,13 +474,17 @@ JudgedDay judged(const std::vector<WindowCompared>& all, const Day& day) {
   const auto share_off = [&](std::size_t i) {
     return off[i] < 2 ? 0 : static_cast<double>(off[i]) / static_cast<double>(has[i]);
   };
+  // Of those that are off too often, the one that is in the most windows.
   std::size_t worst = 0;
-  for (std::size_t i = 1; i < kFigures.size(); ++i) {
-    if (share_off(i) > share_off(worst)) worst = i;
+  bool holds = true;
+  for (std::size_t i = 0; i < kFigures.size(); ++i) {
+    if (share_off(i) <= kMostOutside) continue;
+    if (holds || off[i] > off[worst]) worst = i;
+    holds = false;
   }
-  const Finding finding = all.size() < kLeastWindows        ? Finding::kUndecided
-                          : share_off(worst) > kMostOutside ? Finding::kBroken
-                                                            : Finding::kHolds;
+  const Finding finding = all.size() < kLeastWindows ? Finding::kUndecided
+                          : holds                    ? Finding::kHolds
+                                                     : Finding::kBroken;
   return {finding,
           {finding == Finding::kUndecided ? "compare-few"
            : finding == Finding::kHolds   ? "compare-holds"
@@ -535,6 +548,7 @@ Json compared_json(const Statement& answer, const Statements& findings,
 int compare(const Invocation&, const CompareOptions& options) {
   const ListedScenario known;
   const NamedOptions service = read_settings(options.service, known.list);
+  if (service.empty()) refuse(printable(options.service) + ": there are no settings in it");
   const Day day = day_of(options);
   const Teller teller(options.look.color);
   LineFile json(options.json);

@@ -124,7 +124,10 @@ class Measurement {
     look_first();
     if (!stopped()) rise();
     risen_ = true;
-    if (!found_.stopped && found_.rejects) see_what_limits();
+    if (!found_.stopped && found_.rejects) {
+      see_what_limits();
+      fill_up_to_the_limit();
+    }
     if (!stopped()) around_the_knee();
     if (!stopped()) compare_with_the_begin();
     if (!found_.stopped && found_.steps.size() >= kLeastSteps) {
@@ -186,7 +189,8 @@ class Measurement {
         static_cast<double>(errors) > kMostErrors * static_cast<double>(recent.size())) {
       const ShareOf share{static_cast<double>(errors) / static_cast<double>(recent.size())};
       const auto status = counted("status", static_cast<std::size_t>(error->status));
-      if (2 * rejected > errors && !risen_) {
+      if (2 * rejected > errors && (!risen_ || found_.rejects)) {
+        if (risen_) return true;
         found_.rejects = Statement{
             "measure-rejects",
             {status,
@@ -354,9 +358,9 @@ class Measurement {
     const auto one = step(static_cast<std::size_t>(clients));
     if (!one || stopped()) return;
     const double by = one->time / found_.steps[again].time;
-    constexpr double kDrifted = 1.1;
+    constexpr double kDrifted = 1.1, kFar = 1.3;
     if (by > kDrifted || by < 1 / kDrifted) {
-      found_.doubts.push_back({"measure-drift",
+      found_.doubts.push_back({by > kFar || by < 1 / kFar ? "measure-drift-far" : "measure-drift",
                                {{"clients", clients},
                                 {"before", from_seconds(found_.steps[again].time)},
                                 {"after", from_seconds(one->time)}}});
@@ -473,6 +477,18 @@ class Measurement {
     stop(*found_.rejects);
   }
 
+  // Between the last step and what is turned away there may be a queue. Clients whose answer has come may still count.
+  void fill_up_to_the_limit() {
+    const double served = found_.steps.empty() ? 1 : found_.steps.back().clients;
+    const double most = std::floor(0.9 * found_.most_inside);
+    double last = served;
+    for (const double clients : {std::round(std::sqrt(served * most)), most}) {
+      if (found_.stopped || clients <= last) continue;
+      last = clients;
+      if (const auto one = step(static_cast<std::size_t>(clients))) found_.steps.push_back(*one);
+    }
+  }
+
   const MeasureOptions& options_;
   LoadRequest load_;
   EndSignals& signals_;
@@ -544,7 +560,10 @@ int measure(const Invocation&, const MeasureOptions& options) {
   if (!options.accepts.empty()) found.accepts = options.accepts;
   judge(found);
 
-  teller.headline(found.known ? Tone::kGood : Tone::kDoubt, found.headline);
+  const bool care = std::ranges::any_of(found.doubts, [](const Statement& each) {
+    return each.id == "measure-poor-fit" || each.id == "measure-drift-far";
+  });
+  teller.headline(found.known && !care ? Tone::kGood : Tone::kDoubt, found.headline);
   for (const Statement& each : found.doubts) teller.below(each, Tone::kDoubt);
   for (const Statement& each : found.findings) teller.below(each);
   if (!found.steps.empty()) print_steps(found, teller.style());

@@ -27,7 +27,7 @@ Duration time_of(double seconds) {
   return from_seconds(to_digits(seconds, 4));
 }
 
-std::string span_words(double value, const Span& span) {
+std::string span_words(double value, const FitRange& span) {
   return number_words(value) + " (" + number_words(span.low) + " to " + number_words(span.high) +
          ")";
 }
@@ -96,6 +96,12 @@ void judge_accepts(MeasuredService& measured) {
   }
 }
 
+Statement rejects_of(const MeasuredService& measured) {
+  Statement rejects = *measured.rejects;
+  rejects.values.push_back({"most", measured.most_inside});
+  return rejects;
+}
+
 }  // namespace
 
 void judge(MeasuredService& measured) {
@@ -113,6 +119,7 @@ void judge(MeasuredService& measured) {
   }
   if (!measured.fit) {
     measured.headline = {"measure-few-steps", {counted("steps", measured.steps.size())}};
+    if (measured.rejects) find(rejects_of(measured));
     return;
   }
   FittedService& fit = *measured.fit;
@@ -175,11 +182,7 @@ void judge(MeasuredService& measured) {
   if (const double share = unfair_share(measured); share > 0) {
     find({"measure-unfair", {{"share", ShareOf{share}}}});
   }
-  if (measured.rejects) {
-    Statement rejects = *measured.rejects;
-    rejects.values.push_back({"most", measured.most_inside});
-    find(std::move(rejects));
-  }
+  if (measured.rejects) find(rejects_of(measured));
 }
 
 NamedOptions settings_of(const MeasuredService& measured) {
@@ -208,7 +211,7 @@ NamedOptions settings_of(const MeasuredService& measured) {
     settings["curve-factor"] = "2";
     settings["k"] = print_number(to_digits(std::log(2) / model.growth, 4));
   }
-  const Span& capacity = measured.fit->capacity;
+  const FitRange& capacity = measured.fit->capacity;
   const double known = measured.fit->model.capacity();
   // Beyond the knee a time that is off by a share says so of the capacity.
   const double within =

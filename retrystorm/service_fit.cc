@@ -69,7 +69,7 @@ ServiceModel fit(ServiceModel::Kind kind, const std::vector<LoadStep>& steps) {
   return kind == ServiceModel::Kind::kWorkers ? fit_workers(steps) : fit_curve(steps);
 }
 
-Span span_of(std::vector<double> values) {
+FitRange span_of(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t cut = values.size() / 40;
   return {values[cut], values[values.size() - 1 - cut]};

@@ -46,7 +46,7 @@ struct ServiceModel {
 ServiceModel fit_workers(const std::vector<LoadStep>& steps);
 ServiceModel fit_curve(const std::vector<LoadStep>& steps);
 
-struct Span {
+struct FitRange {
   double low = 0, high = 0;
 };
 
@@ -56,7 +56,7 @@ struct FittedService {
   // root of the mean square of the logarithms, about a relative error.
   double error = 0, other_error = 0;
   // 95 % of 200 resamples of the steps, with the errors of the means that their answers allow.
-  Span time, workers, limit, growth, capacity;
+  FitRange time, workers, limit, growth, capacity;
 };
 
 constexpr std::size_t kLeastSteps = 4;
