@@ -278,7 +278,7 @@ class Answers {
             words_of({"try-price",
                       {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
       }
-      text += " · " + words_of("try-more");
+      text += " · " + words_of(options.graph.on() ? "try-first" : "try-more");
       teller_.text(text, Tone::kGood);
       return;
     }

@@ -286,9 +286,11 @@ int simulate(const Invocation& invocation, const SimulatorOptions& asked) {
   }
   SimulatorOptions options = asked;
   const bool searches = !(options.least + options.most).empty();
-  // What most people search for, if they claim nothing: that the service comes back.
+  // What most people search for, if they claim nothing: that the service comes back, or, without an outage, answers.
   if (searches && options.expectations.empty()) {
-    options.expectations = {parse_expectation("down<5%", known_figures())};
+    const bool outage = options.outage_length() > Duration::zero();
+    options.expectations = {
+        parse_expectation(outage ? "down<5%" : "success-share>99%", known_figures())};
   }
   options.runs = most_runs_of(invocation, options);
   if (!asked.workload.seed) options.workload.seed = std::random_device()();

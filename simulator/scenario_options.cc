@@ -492,6 +492,7 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
                                     : std::optional(as_one(scenario.service, scenario.hosts)),
                      .hosts = scenario.disturbed_hosts(),
                      .outage_for = scenario.outage_for,
+                     .length = scenario.length,
                      .turnaround = Calls::kTurnaround};
   if (scenario.outage_at) {
     input.outage = scenario.outage;

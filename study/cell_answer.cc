@@ -46,7 +46,7 @@ RunAnswer answer_of(const CellResult& cell, bool turned) {
   if (!cell.had_outage()) {
     if (down > 0) return {Tone::kBad, of_runs("runs-down-by-themselves", "down", down)};
     const double success = cell.success_share;
-    answer = {success >= 0.99 ? Tone::kGood : Tone::kDoubt,
+    answer = {tone_of_calm(success, cell.doubtful),
               {cell.jobs > 0 ? "runs-job" : "answer-no-outage", {{"share", ShareOf{success}}}}};
     if (cell.makespan) answer.headline.values.push_back({"time", *cell.makespan});
     return answer;

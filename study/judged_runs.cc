@@ -46,8 +46,14 @@ class Watch final : public RunObserver {
 void add_doubts(const Expectation& claim, const CellResult& cell,
                 const std::optional<Statement>& held_back, Judgement& judgement) {
   doubt_success(claim, cell.doubtful, judgement);
-  if (!cell.had_outage() || cell.mostly_down()) return;
+  if (cell.mostly_down()) return;
   std::optional<Statement> why = held_back;
+  if (!cell.had_outage()) {
+    why.reset();
+    if (cell.success_share < RecoveryTracker::kWell) {
+      why = Statement{"claim-few-answered-calm", {{"share", ShareOf{cell.success_share}}}};
+    }
+  }
   if (!why && cell.unserved()) {
     why = few_answered(*cell.phases[0].ok_per_s / *cell.phases[0].requests_per_s);
   }

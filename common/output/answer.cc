@@ -122,6 +122,11 @@ std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
   return Statement{"answered-p99", {{"list", list}}};
 }
 
+Tone tone_of_calm(double success, double left_out) {
+  if (success < RecoveryTracker::kWell) return Tone::kBad;
+  return success >= 0.99 && left_out < Counts::kManyLeftOut ? Tone::kGood : Tone::kDoubt;
+}
+
 RunAnswer answer_of(const Summary& summary) {
   const Recovery& recovery = summary.recovery;
   const std::string why = words_of(recovery.causes);
@@ -144,7 +149,7 @@ RunAnswer answer_of(const Summary& summary) {
       return {Tone::kDoubt, {"answer-undecided", {{"why", why}}}};
     case Verdict::kNoOutage: {
       const ShareOf success{summary.counts.success_share()};
-      const Tone tone = success.share >= 0.99 ? Tone::kGood : Tone::kDoubt;
+      const Tone tone = tone_of_calm(success.share, summary.doubtful_share());
       const auto& job = summary.job;
       if (!job) return {tone, {"answer-no-outage", {{"share", success}}}};
       return {Tone::kBad, {"answer-job-open", calls_of(*job)}};
@@ -296,7 +301,7 @@ Statements remarks_of(const Summary& summary) {
 namespace {
 
 // To a tenth of a second: a real run's windows end a bit late.
-Duration rounded(Duration time) {
+Duration in_tenths(Duration time) {
   return std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(time);
 }
 
@@ -341,12 +346,22 @@ std::optional<RunAnswer> seen_in(const RunCurve& curve) {
                      {!low   ? "seen-back"
                       : down ? "seen-down"
                              : "seen-low",
-                      {{"from", clock_text(rounded(begin_of(i)))},
-                       {"to", clock_text(rounded(points[end - 1].end))},
+                      {{"from", clock_text(in_tenths(begin_of(i)))},
+                       {"to", clock_text(in_tenths(points[end - 1].end))},
                        {"share", ShareOf{least / before}}}},
                      before};
   }
   return std::nullopt;
+}
+
+std::optional<RunAnswer> seen_in(const RunCurve& curve, const Summary& summary) {
+  // A job's rate falls as it ends.
+  if (!curve.outages.empty() || summary.job || !summary.arrivals.empty()) return std::nullopt;
+  auto seen = seen_in(curve);
+  if (seen && seen->tone == Tone::kGood && summary.counts.success_share() < kNearlyAll) {
+    seen->tone = Tone::kDoubt;
+  }
+  return seen;
 }
 
 void CurveRecorder::on_interval(const RunInterval& interval) {
@@ -382,7 +397,7 @@ std::string print_strip(std::ostream& out, const RunCurve& curve, double full,
   constexpr std::size_t kLeastMarks = 12, kAround = 20;
   const auto legend_of = [&curve](Duration mark) {
     return words_of({curve.outages.empty() ? "strip-legend" : "strip-legend-outage",
-                     {{"mark", rounded(mark)}}});
+                     {{"mark", in_tenths(mark)}}});
   };
   const std::size_t others =
       columns_of(beside.empty() ? legend_of(std::chrono::seconds(1)) : beside) + kAround;
@@ -405,14 +420,8 @@ void print_dim(std::ostream& out, const std::string& text, const Style& style) {
 }
 
 void AnswerReport::on_summary(const Summary& summary) {
-  // A job's rate falls as it ends.
-  const bool announced =
-      !curve().outages.empty() || (!is_client_ && summary.recovery.verdict != Verdict::kNoOutage);
-  const bool comparable = !announced && !summary.job && summary.arrivals.empty();
-  auto seen = comparable ? seen_in(curve()) : std::nullopt;
-  if (seen && seen->tone == Tone::kGood && summary.counts.success_share() < kNearlyAll) {
-    seen->tone = Tone::kDoubt;
-  }
+  const bool judged = !is_client_ && summary.recovery.verdict != Verdict::kNoOutage;
+  const auto seen = judged ? std::nullopt : seen_in(curve(), summary);
   print_headline(out_, seen ? *seen : answer_of(summary), style_);
   const double full = seen                      ? seen->before
                       : curve().outages.empty() ? 0
@@ -460,7 +469,8 @@ void AnswerReport::on_summary(const Summary& summary) {
   print_dim(out_, attempts + (below_.empty() ? "" : " · " + below_), style_);
   print_dim(out_,
             words_of(is_client_                                            ? "next-client"
-                     : is_down(summary.recovery.verdict) && !summary.graph ? "next-down"
+                     : is_down(summary.recovery.verdict) && !summary.outage.empty() && !summary.graph
+                         ? "next-down"
                                                                            : "next-one-run"),
             style_);
   out_ << std::flush;

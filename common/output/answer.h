@@ -55,9 +55,14 @@ std::optional<Statement> latency_of(const std::optional<TimeBound>& before,
 // What else a reader must know of the run: why its figures are not the service's, what failed, who died first.
 Statements remarks_of(const Summary& summary);
 
+// How good a run without an outage is. `left_out`: the share of its requests of which it is not known.
+Tone tone_of_calm(double success, double left_out);
+
 // The answer of a run in which no outage was announced: what is to be seen in its rates, such as a server that somebody
 // has stopped by hand. Nothing where OK/s never fell by more than chance does.
 std::optional<RunAnswer> seen_in(const RunCurve& curve);
+// The same, unless its rates change by themselves.
+std::optional<RunAnswer> seen_in(const RunCurve& curve, const Summary& summary);
 
 // Collects the curve of a run.
 class CurveRecorder : public RunObserver {

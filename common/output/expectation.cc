@@ -360,7 +360,8 @@ void doubt_success(const Expectation& expectation, double left_out, Judgement& j
 void doubt_recovery(const Expectation& expectation, const std::optional<Statement>& why,
                     Judgement& judgement) {
   const std::string& figure = expectation.figure;
-  const bool is_about_it = expectation.verdict == Verdict::kRecovered || figure == "down" ||
+  const bool is_about_it = expectation.verdict == Verdict::kRecovered ||
+                           expectation.verdict == Verdict::kNoOutage || figure == "down" ||
                            figure == "recovered" || figure.starts_with("recovery_") ||
                            figure.starts_with("time_to_") || figure.starts_with("errors_gone");
   if (!why || !is_about_it || judgement.finding != Finding::kHolds) return;
@@ -463,11 +464,11 @@ RunAnswer answer_of(const Expectation& expectation, const Judgement& judgement,
                     const std::string& row) {
   const bool holds = judgement.finding == Finding::kHolds;
   const bool broken = judgement.finding == Finding::kBroken;
-  Statement what{
-      holds    ? "claim-holds"
-      : broken ? "claim-broken"
-               : "claim-undecided",
-      {{"claim", expectation.text}, {"details", words_of(details_of(expectation, judgement))}}};
+  const std::string details = words_of(details_of(expectation, judgement));
+  Statement what{holds    ? (details.empty() ? "claim-holds-alone" : "claim-holds")
+                 : broken ? "claim-broken"
+                          : "claim-undecided",
+                 {{"claim", expectation.text}, {"details", details}}};
   if (!row.empty()) what = {"of-policy", {{"policy", row}, {"answer", words_of(what)}}};
   return {holds ? Tone::kGood : broken ? Tone::kBad : Tone::kDoubt, what};
 }
@@ -501,6 +502,9 @@ ExitCode exit_code_of(const std::vector<Finding>& findings) {
 }
 
 void RunJudge::judge(const Summary& summary, const Figures& figures) {
+  // Somebody may have stopped the service by hand.
+  const bool calm = summary.recovery.verdict == Verdict::kNoOutage;
+  const auto seen = calm ? seen_in(curve(), summary) : std::nullopt;
   for (const Expectation& each : expectations_) {
     Judgement judgement = each.verdict ? retrystorm::judge(each, summary.recovery.verdict)
                                        : retrystorm::judge(each, figures);
@@ -508,6 +512,9 @@ void RunJudge::judge(const Summary& summary, const Figures& figures) {
       judgement.why = to_string(summary.recovery.verdict);
     }
     doubt_success(each, summary.doubtful_share(), judgement);
+    if (seen && (seen->tone != Tone::kGood || each.verdict == Verdict::kNoOutage)) {
+      doubt_recovery(each, seen->headline, judgement);
+    }
     if (summary.phases) {
       const Counts& calm = summary.phases->front().counts;
       const double answered = static_cast<double>(calm.ok) /

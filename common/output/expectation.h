@@ -108,7 +108,7 @@ ExitCode exit_code_of(const std::vector<Finding>& findings);
 
 // Judges each run that it observes by its values, because one run has no intervals. Prints a line for
 // each claim after the summary.
-class RunJudge final : public RunObserver {
+class RunJudge final : public CurveRecorder {
  public:
   // All must outlive the judge.
   // `held_back`: a doubt about all claims of the recovery, see `doubt_recovery`.

@@ -44,6 +44,7 @@ struct OutlookInput {
   }
   Duration outage_for{0};
   Duration calm{0};        // how long the run is before the outage
+  Duration length{0};      // of the whole run; 0: not known
   Duration turnaround{0};  // the least time from the end of an attempt to the client's next one
   // Were options given that open arrivals do not use?
   bool clients_given = false, think_time_given = false;

@@ -154,7 +154,7 @@ void warn_of_attempts(Outlook& outlook) {
           {"timeout", workload.timeout},
           {"take", time_of(retries.waits, failing.takes, begin + 1) - failing.takes}}});
   }
-  if (!outlook.open() || !outlook.service || !outlook.outage ||
+  if (!outlook.open() || !outlook.service || !outlook.outage || outlook.gates ||
       !outlook.has_outage(Disturbance::Kind::kFreeze) || failing.attempts != kUnlimited) {
     return;
   }
@@ -296,6 +296,14 @@ void warn_of_hosts(Outlook& outlook) {
        {{"left", left}, {"hosts", all}, {"capacity", capacity}, {"load", outlook.wanted}}});
 }
 
+// A day of which only the begin is seen, because a run is short by default.
+void warn_of_rest_of_file(Outlook& outlook) {
+  const auto& file = outlook.input.workload.plan.file;
+  if (!file || file->steps.empty() || outlook.input.length == Duration::zero()) return;
+  const Duration last = file->steps.back().t, length = outlook.input.length;
+  if (last >= length) outlook.warnings.push_back({"file-cut", {{"file", last}, {"run", length}}});
+}
+
 void warn(Outlook& outlook, const Storm& storm) {
   const OutlookInput& input = outlook.input;
   const WorkloadOptions& workload = input.workload;
@@ -312,6 +320,7 @@ void warn(Outlook& outlook, const Storm& storm) {
     warn_of_load(outlook, storm);
   }
   for (Statement& each : warnings_of_hedges(outlook)) all.push_back(std::move(each));
+  warn_of_rest_of_file(outlook);
   warn_of_hosts(outlook);
   warn_of_throttle(outlook);
   warn_of_attempts(outlook);

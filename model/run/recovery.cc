@@ -289,7 +289,7 @@ void RecoveryTracker::take_window(TimePoint now, const Counts& totals,
 void RecoveryTracker::close_window(TimePoint now, const Counts& totals,
                                    std::optional<std::size_t> waiting) {
   auto& windows = phase_ == Phase::kBefore ? before_ : phase_ == Phase::kDuring ? during_ : after_;
-  take_window(now, totals, waiting, windows);
+  if (!demand_ends_) take_window(now, totals, waiting, windows);
   // If the engine was held up for several windows, they become one window.
   do ++windows_closed_;
   while (window_end() <= now);
@@ -506,7 +506,9 @@ class RecoveryTracker::Judge {
              kFallSigmas * std::sqrt(number(to) + number(from) * longer * longer);
     };
     const double longer = to_seconds(later.expected) / to_seconds(earlier.expected);
-    const auto low = [this](const Window& each) { return misses(each, 0.5, 0); };
+    const auto low = [this](const Window& each) {
+      return misses(each, 0.5, 0) || misses(each, 0.75, kSigmas);
+    };
     return low(earlier) && low(later) && !rises(earlier.counts.ok, longer, later.counts.ok) &&
            !rises(later.counts.attempts, 1 / longer, earlier.counts.attempts);
   }

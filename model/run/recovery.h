@@ -33,7 +33,7 @@
 //   long, by less than half of that. One that has fallen by half as much, and beyond noise, twice before, and filled again each
 //   time, is held by waves of retries, such as those of a budget that saves.
 // - Some OK that do not become more are a collapse: in the second half of the time since the outage, and in six windows or
-//   more, they are below 50 %. And from its first to its second half OK/s do not rise, nor do attempts/s fall,
+//   more, they are below 50 %, or miss 75 % by more than chance. And from its first to its second half OK/s do not rise, nor do attempts/s fall,
 //   by more than random noise (2.5 times the root of both, as Poisson counts).
 // - A service that is back may still have a queue, where answers come late but in time. It has one if in each
 //   of the last three windows ten times as many requests wait as in any before the outage, and more than it
@@ -175,6 +175,9 @@ class RecoveryTracker {
   // There are windows in which nothing arrives, so that they say nothing about the service: there is no verdict.
   void note_uneven_arrivals() { uneven_ = true; }
 
+  // Less is asked for from now on, because there is no more to do: windows that end from now on say nothing.
+  void note_end_of_demand() { demand_ends_ = true; }
+
   // Something else was changed on purpose, so that the end of the outage does not mend everything.
   void note_change() { changed_ = true; }
 
@@ -240,7 +243,7 @@ class RecoveryTracker {
   std::vector<Window> before_, during_, after_;
   std::size_t calm_from_ = 0;  // the first window before the outage without a change in it or later
   Disturbed last_before_{};    // the last change before the outage
-  bool changed_ = false, uneven_ = false;
+  bool changed_ = false, uneven_ = false, demand_ends_ = false;
   std::vector<Disturbed> disturbances_;
   std::vector<std::size_t> in_force_;        // of them, begun since the outage began
   std::optional<std::size_t> less_;          // of these, the capacity

@@ -73,12 +73,15 @@ struct Summary {
   // What the service provided and admitted. Only if it has a rate limit and the engine sees it.
   std::optional<ProvisionedCapacity> capacity{};
 
-  // The share of the requests that `success_share` leaves out, and of the calls that a job still has to make.
+  // The share of the requests that `success_share` leaves out, with those that found no thread, and of the calls that a
+  // job still has to make.
   double left_out_share() const {
+    const std::uint64_t all = job && !job->makespan ? job->calls()
+                              : arrival_lag         ? counts.requests + arrival_lag->dropped_arrivals
+                                                    : counts.requests;
     const double left_out = counts.left_out_share();
-    if (!job || job->makespan || job->calls() == 0) return left_out;
-    return 1 - (1 - left_out) * static_cast<double>(counts.requests) /
-                   static_cast<double>(job->calls());
+    if (all == 0) return left_out;
+    return 1 - (1 - left_out) * static_cast<double>(counts.requests) / static_cast<double>(all);
   }
 
   // The part of it that may end otherwise than the rest. Clients that wait for their answers leave out no more than

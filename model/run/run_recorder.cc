@@ -37,6 +37,10 @@ TimePoint RunRecorder::next_tick() const {
 
 void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& clients,
                        const RunLatencies& latencies, std::optional<std::size_t> waiting) {
+  // The workers of a job end when no task is left.
+  const std::size_t there = clients.thinking + clients.in_flight + clients.waiting_to_retry;
+  if (clients.mean_pause && there < most_workers_) tracker_.note_end_of_demand();
+  most_workers_ = std::max(most_workers_, there);
   // Close the window first, because the reports show its verdict.
   if (now >= tracker_.window_end()) {
     tracker_.close_window(now, totals, waiting);

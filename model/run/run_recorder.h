@@ -96,6 +96,7 @@ class RunRecorder {
   PhaseTotals phase_totals_;
   std::string outage_;
   std::optional<Verdict> verdict_;  // of the last window, if it was needed
+  std::size_t most_workers_ = 0;    // of a job
 };
 
 }  // namespace retrystorm
