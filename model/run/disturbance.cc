@@ -16,7 +16,7 @@ struct KindOfDisturbance {
   double idle = -1;  // with this value it leaves all as it is
 };
 
-constexpr auto kKinds = [] {
+constexpr auto kOutageKinds = [] {
   using Kind = Disturbance::Kind;
   using By = Disturbance::By;
   return std::array{
@@ -35,7 +35,7 @@ constexpr auto kKinds = [] {
 }();
 
 const KindOfDisturbance& about(Disturbance::Kind kind) {
-  return kKinds[static_cast<std::size_t>(kind)];
+  return kOutageKinds[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   std::vector<std::string_view> known;
-  for (const KindOfDisturbance& each : kKinds) {
+  for (const KindOfDisturbance& each : kOutageKinds) {
     if (each.kind == Disturbance::Kind::kCommand && engine == Engine::kSimulated) continue;
     if (each.by == Disturbance::By::kActions) continue;
     known.push_back(each.name);

@@ -42,7 +42,7 @@ std::vector<std::string> trace_lines(const Scenario& scenario) {
 // Three clients without think time send at once to a server that is frozen for the first 3 s. Its kernel
 // has room for two. The third one's SYN is repeated after 1.01 s. At 2.02 s its client has given up. At
 // 2.5 s there is no room for any of the three. At 3.51 s the server is awake and idle.
-constexpr const char* kThree =
+constexpr const char* kThreeTries =
     "clients = 3\nlambda = 0s\ntimeout = 2s\nstrategy = fixed\nfixed-delay = 500ms\nbacklog = 1\n"
     "outage-at = 0s\noutage-for = 3s\nobserve = 1s\n";
 
@@ -56,7 +56,7 @@ TEST(Trace, RecordsEachAttemptToTheMicrosecond) {
   const std::string over =
       R"("outcome":"ok","reason":null,"time_s":3.61,"attempts":2,"not_sent":0})";
   EXPECT_THAT(
-      trace_lines(traced(kThree, 3)),
+      trace_lines(traced(kThreeTries, 3)),
       ElementsAre(R"({"type":"attempt","t":0.0,"request":1,"attempt":1,"client":0,)" + in_vain,
                   R"({"type":"attempt","t":2.5,"request":1,"attempt":2,"client":0,)" + ok,
                   R"({"type":"request","t":0.0,"request":1,"client":0,)" + over,
@@ -70,7 +70,7 @@ TEST(Trace, RecordsEachAttemptToTheMicrosecond) {
 
 TEST(Trace, ShowsRequestsThatTheServerDoesNotServe) {
   Requests skipped, cancelled;
-  const std::string settings = kThree;
+  const std::string settings = kThreeTries;
   Simulation(traced(settings + "abandoned = skip\n", 1), {.run = {&skipped}}).run();
   Simulation(traced(settings + "abandoned = cancel\n", 1), {.run = {&cancelled}}).run();
   for (const Requests& each : {skipped, cancelled}) {
@@ -85,7 +85,7 @@ TEST(Trace, ShowsRequestsThatTheServerDoesNotServe) {
 TEST(Trace, ShowsRequestsThatTheEndOfTheRunCutsOff) {
   // At 2.2 s all attempts have been given up once, and the clients wait. The server wakes at that moment.
   Requests requests;
-  Simulation(traced(std::string(kThree) + "outage-for = 2200ms\nobserve = 0s\n", 3),
+  Simulation(traced(std::string(kThreeTries) + "outage-for = 2200ms\nobserve = 0s\n", 3),
              {.run = {&requests}})
       .run();
   ASSERT_EQ(requests.all.size(), 3u);

@@ -11,13 +11,13 @@ namespace {
 using ::testing::IsSupersetOf;
 
 // All options, bound to a scenario.
-struct Knobs {
+struct AllOptions {
   ScenarioOptions scenario;
   OptionList list;
 
-  Knobs() { declare_options(list, scenario); }
-  Knobs(const Knobs&) = delete;
-  Knobs& operator=(const Knobs&) = delete;
+  AllOptions() { declare_options(list, scenario); }
+  AllOptions(const AllOptions&) = delete;
+  AllOptions& operator=(const AllOptions&) = delete;
 
   const Option& at(std::string_view name) const {
     const Option* option = list.find(name);
@@ -31,7 +31,7 @@ struct Knobs {
 
 // A name that is misspelt would be a need that is always met.
 TEST(Knobs, NeedOptionsThatThereAre) {
-  const Knobs knobs;
+  const AllOptions knobs;
   for (const Option& option : knobs.list.all()) {
     for (const Option::Need& need : option.needs) {
       if (need.name.empty()) continue;
@@ -63,8 +63,8 @@ std::string as_text(const Option& option, double value) {
 }
 
 TEST(Domain, HaveValuesThatTheOptionTakesInRisingOrder) {
-  for (std::size_t i = 0; i < Knobs().list.all().size(); ++i) {
-    Knobs knobs;
+  for (std::size_t i = 0; i < AllOptions().list.all().size(); ++i) {
+    AllOptions knobs;
     const Option& option = knobs.list.all()[i];
     const std::vector<std::string> all = domain(option, option.get());
     double before = -1;
@@ -84,7 +84,7 @@ TEST(Domain, HaveValuesThatTheOptionTakesInRisingOrder) {
 }
 
 TEST(Domain, ExistForQuantitiesOnly) {
-  const Knobs knobs;
+  const AllOptions knobs;
   for (const Option& option : knobs.list.all()) {
     if (option.name == "seed") continue;  // none is better than another
     const std::size_t count = domain(option, option.get()).size();
@@ -98,7 +98,7 @@ TEST(Domain, ExistForQuantitiesOnly) {
 }
 
 TEST(Domain, HaveTheDefaultAmongThem) {
-  const Knobs knobs;
+  const AllOptions knobs;
   for (const Option& option : knobs.list.all()) {
     if (option.name == "seed" || !is_measured(option)) continue;
     std::vector<double> values;
@@ -110,7 +110,7 @@ TEST(Domain, HaveTheDefaultAmongThem) {
 }
 
 TEST(Domain, HaveRoundValuesThatPeopleWouldChoose) {
-  const Knobs knobs;
+  const AllOptions knobs;
   EXPECT_THAT(knobs.domain_of("error-share"),
               testing::ElementsAre("0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4",
                                    "0.45", "0.5", "0.55", "0.6", "0.65", "0.7", "0.75", "0.8",
@@ -136,8 +136,8 @@ TEST(Domain, StayWithinTheBoundsWhateverTheDefaultIs) {
 
 // The page shows the bounds: they are the ones that the option enforces.
 TEST(OptionData, HasTheBoundsThatTheOptionEnforces) {
-  for (std::size_t i = 0; i < Knobs().list.all().size(); ++i) {
-    Knobs knobs;
+  for (std::size_t i = 0; i < AllOptions().list.all().size(); ++i) {
+    AllOptions knobs;
     const Option& option = knobs.list.all()[i];
     EXPECT_EQ(is_measured(option) && takes(option, "none"), option.takes_none) << option.name;
     if (!is_measured(option) || option.name == "seed") continue;
@@ -160,8 +160,8 @@ TEST(OptionData, HasTheBoundsThatTheOptionEnforces) {
 }
 
 TEST(OptionData, HasChoicesAndExamplesThatTheOptionTakes) {
-  for (std::size_t i = 0; i < Knobs().list.all().size(); ++i) {
-    Knobs knobs;
+  for (std::size_t i = 0; i < AllOptions().list.all().size(); ++i) {
+    AllOptions knobs;
     const Option& option = knobs.list.all()[i];
     for (const auto* texts : {&option.choices, &option.examples}) {
       for (const std::string_view text : *texts) {

@@ -7,7 +7,7 @@
 namespace retrystorm::test {
 namespace {
 
-const std::string kNobody = "http://127.0.0.1:1/api";
+const std::string kNobodyThere = "http://127.0.0.1:1/api";
 
 // One client that makes so many calls, one after the other.
 Arguments calls(int count) {
@@ -62,9 +62,9 @@ TEST_F(SeveralHosts, ThatAreNotThereAreNamedAndEjected) {
   const std::string json = dir_.file("json");
   const Ended run = succeeded(
       RETRYSTORM_CLIENT, urls() + calls(60) +
-                             Arguments{"--url", kNobody, "--retry-host=other", "--max-attempts=2",
+                             Arguments{"--url", kNobodyThere, "--retry-host=other", "--max-attempts=2",
                                        "--eject=5:30s:34%", "--json", json});
-  EXPECT_THAT(run.err, HasSubstr(kNobody));
+  EXPECT_THAT(run.err, HasSubstr(kNobodyThere));
   const auto summary = read_json_lines(json).back();
   EXPECT_EQ(summary["gave_up"], 0);
   EXPECT_EQ(summary["errors"], 5);
@@ -73,10 +73,10 @@ TEST_F(SeveralHosts, ThatAreNotThereAreNamedAndEjected) {
 }
 
 TEST_F(SeveralHosts, ThatAllAreNotThereEndTheRun) {
-  const Ended run = ended(RETRYSTORM_CLIENT, {"--url", kNobody, "--url=http://127.0.0.1:2/api",
+  const Ended run = ended(RETRYSTORM_CLIENT, {"--url", kNobodyThere, "--url=http://127.0.0.1:2/api",
                                               "--quiet", "--fixed-delay=1ms"});
   EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.err, HasSubstr(kNobody + ", http://127.0.0.1:2/api"));
+  EXPECT_THAT(run.err, HasSubstr(kNobodyThere + ", http://127.0.0.1:2/api"));
 }
 
 TEST_F(SeveralHosts, ThatEndDuringTheRunAreEjected) {

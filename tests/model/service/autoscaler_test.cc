@@ -9,9 +9,9 @@ constexpr TimePoint kCreated{1h};
 constexpr AutoscaleSettings kTracking{.kind = AutoscaleKind::kTargetTracking};
 
 // An autoscaler and the use that it measures: a demand per second, or the capacity if that is less.
-class Table {
+class ScaledTable {
  public:
-  Table(const AutoscaleSettings& settings, double capacity)
+  ScaledTable(const AutoscaleSettings& settings, double capacity)
       : autoscaler_(settings, capacity, kCreated), capacity_(capacity) {}
 
   // Runs until `until` with `demand` requests per second. Returns the changes: the time in minutes, and
@@ -48,33 +48,33 @@ TEST(Autoscaler, DoesNothingWhenOff) {
 
 // Two minutes above 70 %, and one until it is in force: each step multiplies the capacity by 1/0.7.
 TEST(Autoscaler, GrowsStepByStepWhereDemandIsFarAbove) {
-  Table table(kTracking, 100);
+  ScaledTable table(kTracking, 100);
   EXPECT_THAT(table.run(22min, 1e6),
               ElementsAre(Step(3, 143), Step(6, 205), Step(9, 293), Step(12, 419), Step(15, 599),
                           Step(18, 856), Step(21, 1223)));
 }
 
 TEST(Autoscaler, BringsTheUseToTheTarget) {
-  Table table(kTracking, 100);
+  ScaledTable table(kTracking, 100);
   EXPECT_THAT(table.run(60min, 90), ElementsAre(Step(3, 129)));
   // At the target nothing changes.
-  Table even(kTracking, 100);
+  ScaledTable even(kTracking, 100);
   EXPECT_THAT(even.run(60min, 70), ElementsAre());
 }
 
 // A burst admits more than the capacity.
 TEST(Autoscaler, FollowsTheUseAndNotTheLimit) {
-  Table table(kTracking, 100);
+  ScaledTable table(kTracking, 100);
   EXPECT_THAT(table.run(10min, 200, false), ElementsAre(Step(3, 286)));
 }
 
 // Low is under 50 %, for fifteen consecutive minutes.
 TEST(Autoscaler, ShrinksAfterFifteenLowMinutes) {
-  Table table(kTracking, 100);
+  ScaledTable table(kTracking, 100);
   EXPECT_THAT(table.run(40min, 35), ElementsAre(Step(16, 50)));
-  Table half(kTracking, 100);
+  ScaledTable half(kTracking, 100);
   EXPECT_THAT(half.run(60min, 50), ElementsAre());
-  Table interrupted(kTracking, 100);
+  ScaledTable interrupted(kTracking, 100);
   interrupted.run(14min, 35);
   interrupted.run(15min, 60);
   EXPECT_THAT(interrupted.run(32min, 35), ElementsAre(Step(31, 50)));
@@ -84,7 +84,7 @@ TEST(Autoscaler, StaysBetweenItsBounds) {
   AutoscaleSettings settings = kTracking;
   settings.least = 80;
   settings.most = 120;
-  Table table(settings, 100);
+  ScaledTable table(settings, 100);
   EXPECT_THAT(table.run(10min, 1e6), ElementsAre(Step(3, 120)));
   EXPECT_THAT(table.run(2h, 0), ElementsAre(Step(26, 80)));
 }
@@ -94,7 +94,7 @@ TEST(Autoscaler, DecreasesTwentySevenTimesADayAtMost) {
   AutoscaleSettings settings = kTracking;
   settings.in_after = 1min;
   settings.delay = 1min;
-  Table table(settings, 40'000);
+  ScaledTable table(settings, 40'000);
   std::vector<Step> changes;
   for (int minute = 1; minute < 24 * 60; ++minute) {
     // Always low, but never so low that it falls to the minimum at once.
@@ -115,14 +115,14 @@ TEST(Autoscaler, KeepsToItsConfiguredTimes) {
                                    .in_after = 5s,
                                    .in_margin = 0.3,
                                    .delay = 2500ms};
-  Table table(settings, 100);
+  ScaledTable table(settings, 100);
   // From then on only whole seconds count.
   EXPECT_THAT(table.run(12s, 1e6), ElementsAre(Step(5.5 / 60, 200), Step(11.5 / 60, 400)));
 }
 
 // Twice the highest minute, half an hour later, and never less afterwards.
 TEST(Autoscaler, OnDemandAdmitsTwiceAnEarlierPeak) {
-  Table table({.kind = AutoscaleKind::kOnDemand}, 4000);
+  ScaledTable table({.kind = AutoscaleKind::kOnDemand}, 4000);
   EXPECT_THAT(table.run(60min, 2000), ElementsAre());
   EXPECT_THAT(table.run(85min, 3000), ElementsAre());
   EXPECT_THAT(table.run(91min, 0), ElementsAre(Step(91, 6000)));
@@ -131,7 +131,7 @@ TEST(Autoscaler, OnDemandAdmitsTwiceAnEarlierPeak) {
 }
 
 TEST(Autoscaler, TakesNewSettingsWhileItRuns) {
-  Table table(kTracking, 100);
+  ScaledTable table(kTracking, 100);
   table.run(2min, 1e6);  // decided
   table.autoscaler().configure(kCreated + 150s, kTracking, 100, 12'000);
   EXPECT_THAT(table.run(3min, 1e6), ElementsAre(Step(3, 143)));  // nothing has changed
