@@ -14,6 +14,7 @@
 #include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/values.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -50,10 +51,10 @@ bool covers(RetryOn all, const RetryOn& part) {
 }
 
 // Each of these, in their order, that is covered and brings something new.
-std::vector<std::string_view> covered_by(
-    const RetryOn& wanted, const std::vector<std::pair<std::string_view, std::string>>& parts,
-    RetryOn& reached) {
-  std::vector<std::string_view> chosen;
+std::vector<std::string> covered_by(const RetryOn& wanted,
+                                    const std::vector<std::pair<std::string, std::string>>& parts,
+                                    RetryOn& reached) {
+  std::vector<std::string> chosen;
   for (const auto& [name, meaning] : parts) {
     const RetryOn part = parse_retry_on(meaning);
     if (!covers(wanted, part) || covers(reached, part)) continue;
@@ -61,13 +62,6 @@ std::vector<std::string_view> covered_by(
     chosen.push_back(name);
   }
   return chosen;
-}
-
-template <typename Words>
-std::string joined(const Words& words, std::string_view between) {
-  std::string text;
-  for (const std::string_view each : words) append(text, each, between);
-  return text;
 }
 
 Duration base_of(const BackoffSettings& backoff) {
@@ -126,8 +120,8 @@ std::string grpc(const WorkloadOptions& workload, const FileNames&, const HostSe
                       hedge.delay != Duration::max() && hedge.percentile == 0;
   if (retry.limit.max_retries > 0 || hedged) {
     constexpr std::uint32_t kMostRetries = 4;
-    std::vector<std::pair<std::string_view, std::string>> codes;
-    for (const std::string_view code :
+    std::vector<std::pair<std::string, std::string>> codes;
+    for (const std::string code :
          {"UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "INTERNAL", "ABORTED",
           "CANCELLED", "NOT_FOUND", "PERMISSION_DENIED", "UNAUTHENTICATED", "UNIMPLEMENTED",
           "INVALID_ARGUMENT"}) {
@@ -138,7 +132,7 @@ std::string grpc(const WorkloadOptions& workload, const FileNames&, const HostSe
     RetryOn reached;
     auto chosen = covered_by(retry.limit.retry_on, codes, reached);
     if (chosen.empty() && !hedged) chosen.push_back("UNAVAILABLE");
-    const std::string quoted = chosen.empty() ? "" : '"' + joined(chosen, "\", \"") + '"';
+    const std::string quoted = chosen.empty() ? "" : '"' + list_words(chosen, "\", \"") + '"';
     const std::uint32_t retries =
         std::min(hedged ? hedge.most : retry.limit.max_retries, kMostRetries);
     if (hedged) {
@@ -181,6 +175,10 @@ struct MeshLimits {
   std::optional<double> share{};
 };
 
+std::string or_no_limit(const std::string& most) {
+  return most.empty() ? std::string(kNoLimit) : most;
+}
+
 MeshLimits limits_of(const ProcessSettings& process) {
   MeshLimits limits;
   if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
@@ -201,7 +199,7 @@ MeshLimits limits_of(const ProcessSettings& process) {
   return limits;
 }
 
-// In a line, the timeout of a try, where one is retried after it; empty: there is none.
+// A line with the timeout of a try, if one is retried after it.
 std::string try_timeout(const WorkloadOptions& workload, std::string_view name,
                         std::string (*written)(Duration)) {
   if (!workload.retry.limit.retry_on.timeout || !workload.has_timeout()) return "";
@@ -209,20 +207,19 @@ std::string try_timeout(const WorkloadOptions& workload, std::string_view name,
 }
 
 struct RetryConditions {
-  std::vector<std::string_view> words{};
-  std::vector<std::string> codes{};
+  std::vector<std::string> words{}, codes{};
 };
 
 RetryConditions conditions_of(const RetryOn& wanted) {
   RetryConditions conditions;
   RetryOn reached;
   const std::string timeout = wanted.timeout ? "+timeout" : "";
-  const std::vector<std::pair<std::string_view, std::string>> parts{
-      {"5xx", "5xx+transport" + timeout},
-      {"gateway-error", "502+503+504+transport" + timeout},
-      {"reset", "transport" + timeout}};
   // Without a timeout of its own no try's timeout is retried, so these do not bring more.
-  conditions.words = covered_by(wanted, parts, reached);
+  conditions.words = covered_by(wanted,
+                                {{"5xx", "5xx+transport" + timeout},
+                                 {"gateway-error", "502+503+504+transport" + timeout},
+                                 {"reset", "transport" + timeout}},
+                                reached);
   for (std::size_t status = 100; status < wanted.statuses.size(); ++status) {
     if (wanted.statuses[status] && !reached.statuses[status]) {
       conditions.codes.push_back(std::to_string(status));
@@ -275,10 +272,10 @@ std::string envoy(const WorkloadOptions& workload, const FileNames& names,
       "  - match: {prefix: /}\n    route:\n      cluster: " +
       names.service + '\n';
   text += "      timeout: " + (limit.has_deadline() ? in_seconds(limit.deadline) : "0s") + '\n';
-  text += "      retry_policy:\n        retry_on: " + joined(conditions.words, ",") +
+  text += "      retry_policy:\n        retry_on: " + list_words(conditions.words, ",") +
           "\n        num_retries: " + std::to_string(limit.max_retries) + '\n';
   if (!conditions.codes.empty()) {
-    text += "        retriable_status_codes: [" + joined(conditions.codes, ", ") + "]\n";
+    text += "        retriable_status_codes: [" + list_words(conditions.codes, ", ") + "]\n";
   }
   text += try_timeout(workload, "        per_try_timeout", in_seconds);
   if (const RetryHost& again = hosts.retry_host; hosts.many() && again != RetryHost()) {
@@ -298,11 +295,7 @@ std::string envoy(const WorkloadOptions& workload, const FileNames& names,
   const MeshLimits limits = limits_of(retry.process);
   text += "    - ";
   if (!limits.requests.empty()) text += "max_requests: " + limits.requests + "\n      ";
-  if (!limits.share) {
-    return text +
-           "max_retries: " + (limits.retries.empty() ? std::string(kNoLimit) : limits.retries) +
-           '\n';
-  }
+  if (!limits.share) return text + "max_retries: " + or_no_limit(limits.retries) + '\n';
   return text + "retry_budget: {budget_percent: {value: " + percent_text(*limits.share) +
          "}, min_retry_concurrency: " + limits.minimum + "}\n";
 }
@@ -312,8 +305,8 @@ std::string istio(const WorkloadOptions& workload, const FileNames& names,
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
   RetryConditions conditions = conditions_of(limit.retry_on);
-  std::string words = joined(conditions.words, ",");
-  for (const std::string& code : conditions.codes) words += (words.empty() ? "" : ",") + code;
+  std::string words = list_words(conditions.words, ",");
+  for (const std::string& code : conditions.codes) append(words, code, ",");
   std::string text =
       "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: " +
       names.policy + "\nspec:\n  hosts: [" + names.service +
@@ -372,9 +365,9 @@ std::string envoy_gateway(const WorkloadOptions& workload, const FileNames&, con
       "  name: policy\nspec:\n  targetRefs:\n  - group: gateway.networking.k8s.io\n"
       "    kind: HTTPRoute\n    name: route\n  retry:\n    numRetries: " +
       std::to_string(std::min(limit.max_retries, kMostSigned)) +
-      "\n    retryOn:\n      triggers: [" + joined(conditions.words, ", ") + "]\n";
+      "\n    retryOn:\n      triggers: [" + list_words(conditions.words, ", ") + "]\n";
   if (!conditions.codes.empty()) {
-    text += "      httpStatusCodes: [" + joined(conditions.codes, ", ") + "]\n";
+    text += "      httpStatusCodes: [" + list_words(conditions.codes, ", ") + "]\n";
   }
   text += "    perRetry:\n" + try_timeout(workload, "      timeout", in_gateway_duration) +
           "      backOff:\n        baseInterval: " + in_gateway_duration(base_of(retry.backoff)) +
@@ -383,9 +376,6 @@ std::string envoy_gateway(const WorkloadOptions& workload, const FileNames&, con
           (limit.has_deadline() ? in_gateway_duration(limit.deadline) : "0s") +
           "\n  circuitBreaker:\n";
   const MeshLimits limits = limits_of(retry.process);
-  const auto or_no_limit = [](const std::string& most) {
-    return most.empty() ? std::string(kNoLimit) : most;
-  };
   // Without it, 1,024.
   text += "    maxParallelRequests: " + or_no_limit(limits.requests) + '\n';
   if (!limits.share) {
@@ -469,9 +459,7 @@ std::string in_timespan(Duration duration, Duration least) {
   constexpr std::int64_t kTick = 100, kSecond = 10'000'000, kDay = 86'400 * kSecond;
   const std::int64_t ticks =
       std::clamp<std::int64_t>(duration.count() / kTick, least.count() / kTick, kDay);
-  const auto two = [](std::int64_t value) {
-    return (value < 10 ? "0" : "") + std::to_string(value);
-  };
+  const auto two = [](std::int64_t value) { return std::to_string(100 + value).substr(1); };
   const std::int64_t seconds = ticks % kDay / kSecond;
   std::string text = (ticks == kDay ? "1." : "") + two(seconds / 3600) + ':' +
                      two(seconds / 60 % 60) + ':' + two(seconds % 60);
@@ -489,42 +477,33 @@ std::string dotnet(const WorkloadOptions& workload, const FileNames&, const Host
   const Duration timeout = std::min<Duration>(workload.timeout, retry.limit.deadline);
   constexpr Duration kLeastTime = milliseconds(10), kLeastWindow = milliseconds(500);
   constexpr std::uint32_t kMost = kMostSigned;  // a breaker that never opens
-  const auto part = [](const std::string& name, const std::string& content) {
-    return "    \"" + name + "\": {" + content + "}";
-  };
-  const auto in_quotes_too = [](const std::string& text) { return '"' + text + '"'; };
-  std::string waits =
-      "\"MaxRetryAttempts\": " + std::to_string(std::clamp(retry.limit.max_retries, 1u, kMost)) +
-      ", \"BackoffType\": \"" +
+  std::string text =
+      "{\n  \"HttpStandardResilienceOptions\": {\n    \"Retry\": {\"MaxRetryAttempts\": " +
+      std::to_string(std::clamp(retry.limit.max_retries, 1u, kMost)) + ", \"BackoffType\": \"" +
       (grows                               ? "Exponential"
        : backoff.growth == Growth::kLinear ? "Linear"
                                            : "Constant") +
-      "\", \"UseJitter\": " + (random ? "true" : "false") + ", \"Delay\": " +
-      in_quotes_too(in_timespan(backoff.growth == Growth::kNone ? Duration(0) : backoff.base, {}));
+      "\", \"UseJitter\": " + (random ? "true" : "false") + ", \"Delay\": \"" +
+      in_timespan(backoff.growth == Growth::kNone ? Duration(0) : backoff.base, {}) + '"';
   if (backoff.cap != Duration::max()) {
-    waits += ", \"MaxDelay\": " + in_quotes_too(in_timespan(backoff.cap, {}));
+    text += ", \"MaxDelay\": \"" + in_timespan(backoff.cap, {}) + '"';
   }
-  waits += std::string(", \"ShouldRetryAfterHeader\": ") +
-           (retry.hint.use == HintUse::kIgnore ? "false" : "true");
   const Duration window = std::max(breaker.on ? breaker.span : Duration(std::chrono::seconds(30)),
                                    saturating_add(timeout, timeout));
-  std::string text =
-      "{\n  \"HttpStandardResilienceOptions\": {\n" + part("Retry", waits) + ",\n" +
-      part("TotalRequestTimeout",
-           "\"Timeout\": " + in_quotes_too(in_timespan(retry.limit.deadline, kLeastTime))) +
-      ",\n" +
-      part("AttemptTimeout", "\"Timeout\": " + in_quotes_too(in_timespan(timeout, kLeastTime))) +
-      ",\n" +
-      part(
-          "CircuitBreaker",
-          "\"FailureRatio\": " + print_number(breaker.failure_share) + ", \"MinimumThroughput\": " +
-              std::to_string(breaker.on ? std::max(breaker.min_calls, 2u) : kMost) +
-              ", \"SamplingDuration\": " + in_quotes_too(in_timespan(window, kLeastWindow)) +
-              ", \"BreakDuration\": " + in_quotes_too(in_timespan(breaker.open_for, kLeastWindow)));
+  text +=
+      std::string(", \"ShouldRetryAfterHeader\": ") +
+      (retry.hint.use == HintUse::kIgnore ? "false" : "true") +
+      "},\n    \"TotalRequestTimeout\": {\"Timeout\": \"" +
+      in_timespan(retry.limit.deadline, kLeastTime) +
+      "\"},\n    \"AttemptTimeout\": {\"Timeout\": \"" + in_timespan(timeout, kLeastTime) +
+      "\"},\n    \"CircuitBreaker\": {\"FailureRatio\": " + print_number(breaker.failure_share) +
+      ", \"MinimumThroughput\": " +
+      std::to_string(breaker.on ? std::max(breaker.min_calls, 2u) : kMost) +
+      ", \"SamplingDuration\": \"" + in_timespan(window, kLeastWindow) +
+      "\", \"BreakDuration\": \"" + in_timespan(breaker.open_for, kLeastWindow) + "\"}";
   if (retry.process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
-    text += ",\n" +
-            part("RateLimiter", "\"DefaultRateLimiterOptions\": {\"PermitLimit\": " +
-                                    std::to_string(retry.process.concurrency_limit.start) + "}");
+    text += ",\n    \"RateLimiter\": {\"DefaultRateLimiterOptions\": {\"PermitLimit\": " +
+            std::to_string(retry.process.concurrency_limit.start) + "}}";
   }
   return text + "\n  }\n}\n";
 }
