@@ -22,10 +22,6 @@ Note note_of(Note::Level level, const char* rule, std::size_t line, Statements s
   return {level, rule, line, std::move(text), std::move(says)};
 }
 
-double count(std::size_t n) {
-  return static_cast<double>(n);
-}
-
 // Polly's median waits are multiples of the base, and each after the first twelve is twice the one before: tanh is 1
 // there. So what takes some milliseconds for each wait is computed once.
 std::vector<Duration> polly_waits(const BackoffSettings& settings, std::size_t retries) {
@@ -111,7 +107,7 @@ class Finder {
     const std::size_t n = waits_.size() + 1;
     if (!per_try_ || policy_.value("deadline") != "none" || n > kMostWaits) return;
     note("long-tries", "timeout",
-         {"long-tries", {{"n", count(n)}, {"each", *per_try_}, {"all", time_of(n, *per_try_)}}});
+         {"long-tries", {counted("n", n), {"each", *per_try_}, {"all", time_of(n, *per_try_)}}});
   }
 
   // Of so many attempts, with the longest waits between them.
@@ -142,12 +138,12 @@ class Finder {
     };
     const auto [at_most, begins_first] = last_begun(least);
     const auto [at_least, begins_last] = last_begun(greatest);
-    Statement says{.values = {{"n", count(attempts)}, {"each", *per_try_}, {"all", deadline}}};
+    Statement says{.values = {counted("n", attempts), {"each", *per_try_}, {"all", deadline}}};
     if (at_most < attempts) {
       const Duration last = deadline - begins_first;
       says.id = last < *per_try_ ? "never-begins-cut" : "never-begins";
-      says.values.push_back({"next", count(at_most + 1)});
-      says.values.push_back({"begun", count(at_most)});
+      says.values.push_back(counted("next", at_most + 1));
+      says.values.push_back(counted("begun", at_most));
       says.values.push_back({"last", last});
     } else if (at_least < attempts || begins_last + *per_try_ > deadline) {
       says.id = at_least < attempts ? "not-always-begins" : "cut-short";
@@ -158,7 +154,7 @@ class Finder {
     const Duration waits = time_of(attempts, Duration{0});
     if (waits < deadline) {
       room.id = "room-for-each";
-      room.values.push_back({"less", scale(deadline - waits, 1 / count(attempts))});
+      room.values.push_back({"less", scale(deadline - waits, 1.0 / static_cast<double>(attempts))});
     }
     const bool never = at_most < attempts;
     notes_.push_back(note_of(never ? Note::Level::kWarning : Note::Level::kNote,
@@ -179,7 +175,7 @@ class Finder {
     if (one >= all) {
       note("no-attempt-timeout", "deadline", {"no-attempt-timeout", {{"all", all}}});
     } else if (n <= kMostWaits && time_of(n, one) > all) {
-      note("cut-short", "timeout", {"more-in-all", {{"n", count(n)}, {"each", one}, {"all", all}}});
+      note("cut-short", "timeout", {"more-in-all", {counted("n", n), {"each", one}, {"all", all}}});
     }
   }
 
@@ -256,7 +252,7 @@ class Finder {
     }
     for (std::size_t status = 200; status < 300; ++status) {
       if (!on.statuses[status]) continue;
-      warn("retries-success", "retry-on", {"retries-success", {{"status", count(status)}}});
+      warn("retries-success", "retry-on", {"retries-success", {counted("status", status)}});
       break;
     }
     if (on.statuses[500]) {
@@ -300,7 +296,7 @@ void find_chains(const std::vector<LayeredPolicy>& policies, std::vector<LayerFi
   const double one = *attempts.rbegin(), other = *std::next(attempts.rbegin());
   findings.push_back({*first, note_of(Note::Level::kNote, "layers", first->policy->line,
                                       {{"layers-mesh",
-                                        {{"services", count(attempts.size())},
+                                        {counted("services", attempts.size()),
                                          {"one", one},
                                          {"other", other},
                                          {"product", one * other}}}})});
