@@ -4,6 +4,7 @@
 // internal/xds/translator/route.go), istio pilot (config/kube/gateway/conversion.go).
 #include <algorithm>
 #include <array>
+#include <set>
 #include <stdexcept>
 
 #include "policies/mesh.h"
@@ -54,12 +55,6 @@ constexpr Implementation kIstio{"Istio", "connect-failure,refused-stream,unavail
 constexpr std::array kOthersOfBreaker{
     not_simulated("maxConnections", kOfPool), not_simulated("maxPendingRequests", kOfPool),
     not_simulated("maxRequestsPerConnection", kOfPool), not_simulated("perEndpoint", kOfPool)};
-
-std::string codes_of(const Node& list) {
-  std::string codes;
-  for (const Node& each : list.children) codes += ',' + each.text;
-  return codes;
-}
 
 // Those with annotations of Linkerd are Linkerd's.
 bool is_gateway_route(const Node& object) {
@@ -113,10 +108,9 @@ class Reader {
     by_ = as == ReadAs::kIstio ? kIstio : envoy ? kEnvoyGateway : kUnknown;
     file_.kind = std::string(traffic_.empty() ? kApi : kEnvoy) + " configuration" +
                  (by_.name == kUnknown.name ? "" : " as " + std::string(by_.name) + " reads it");
-    used_.assign(traffic_.size(), false);
     for (const Node* each : routes_) read_route(*each);
-    for (std::size_t i = 0; i < traffic_.size(); ++i) {
-      if (!used_[i]) read_alone(*traffic_[i]);
+    for (const Node* each : traffic_) {
+      if (!used_.contains(each)) read_alone(*each);
     }
     note_without(file_, without_, "rule",
                  "no retry: nothing is retried there, but for what the implementation does of its "
@@ -141,13 +135,12 @@ class Reader {
     const auto is_it = [&](const Node& target) {
       return target["kind"].brief() == kind && target["name"].brief() == name;
     };
-    for (std::size_t i = 0; i < traffic_.size(); ++i) {
-      const Node& object = *traffic_[i];
-      const auto& targets = object["spec>targetRefs"].items();
-      if (namespace_of(object) == space &&
-          (is_it(object["spec>targetRef"]) || std::ranges::any_of(targets, is_it))) {
-        used_[i] = true;
-        return object["spec"];
+    for (const Node* each : traffic_) {
+      const auto& targets = (*each)["spec>targetRefs"].items();
+      if (namespace_of(*each) == space &&
+          (is_it((*each)["spec>targetRef"]) || std::ranges::any_of(targets, is_it))) {
+        used_.insert(each);
+        return (*each)["spec"];
       }
     }
     return kNowhere;
@@ -183,13 +176,13 @@ class Reader {
   void read_rule(Policy policy, const Node& rule, const Node& traffic) {
     const Node &retry = rule["retry"], &of_traffic = traffic["retry"];
     const Node& breaker = traffic["circuitBreaker"];
-    if (!retry && !of_traffic) {
-      ++without_;
-      if (!breaker) return;
-      policy.has_retries = false;
-    } else {
+    policy.has_retries = retry || of_traffic;
+    if (policy.has_retries) {
       add_fields(policy, kTimeouts, rule["timeouts"], kApi);
       if (by_.name == kEnvoy) settle_backend_request(policy);
+    } else {
+      ++without_;
+      if (!breaker) return;
     }
     if (retry) read_retry(policy, retry);
     if (retry && of_traffic) {
@@ -206,9 +199,9 @@ class Reader {
     set_envoy_waits(policy);
     settle_cap(policy, "its cap");
     if (policy.find("deadline") == nullptr) {
-      policy.assume("deadline", std::string(by_.deadline),
-                    "no timeout of the request is given: " + std::string(by_.name) + " has " +
-                        std::string(by_.deadline));
+      const std::string name(by_.name), deadline(by_.deadline);
+      policy.assume("deadline", deadline,
+                    "no timeout of the request is given: " + name + " has " + deadline);
     }
     settle_timeouts(policy, by_.name, "the timeout of a try", "that of the request");
     if (by_.name == kUnknown.name) return;
@@ -223,9 +216,9 @@ class Reader {
     add_fields(policy, kRetry, retry, kApi);
     settle(policy);
     const Node& codes = retry["codes"];
-    std::string list = std::string(by_.conditions) + codes_of(codes);
-    constexpr std::string_view kCodeByDefault = ",503";  // of Envoy Gateway
-    if (!codes && by_.name == kEnvoy) list += kCodeByDefault;
+    std::string list(by_.conditions);
+    for (const Node& each : codes.children) append(list, each.text, ",");
+    if (!codes && by_.name == kEnvoy) append(list, "503", ",");  // its default
     add_conditions(policy, list, {}, (codes ? codes : retry).line);
     if (by_.name == kUnknown.name) {
       policy.assumed(
@@ -250,9 +243,9 @@ class Reader {
     std::vector<std::string> statuses;
     for (const Node& status : codes.children) statuses.push_back(status.text);
     if (!codes && !triggers) statuses.emplace_back("503");
-    const std::string given = codes_of(triggers);
-    add_conditions(policy, given.empty() ? kEnvoyGateway.conditions : given.substr(1), statuses,
-                   retry.line);
+    std::string words;
+    for (const Node& each : triggers.children) append(words, each.text, ",");
+    add_conditions(policy, words.empty() ? kEnvoyGateway.conditions : words, statuses, retry.line);
   }
 
   void read_limits(Policy& policy, const Node& breaker) {
@@ -313,8 +306,8 @@ class Reader {
   PolicyFile file_;
   Implementation by_ = kUnknown;
   std::vector<const Node*> routes_, traffic_;
-  std::vector<bool> used_;  // of traffic_: it is for a route of the file
-  bool others_ = false;     // there are other objects of these kinds
+  std::set<const Node*> used_;  // those of traffic_ for a route of the file
+  bool others_ = false;         // there are other objects of these kinds
   std::size_t without_ = 0;
   bool route_read_ = false, traffic_read_ = false;  // retries in a route, in a BackendTrafficPolicy
 };
