@@ -13,32 +13,28 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kProgram = "AWS SDKs";
-constexpr Field kMaxAttempts{"max_attempts", "max-attempts", count_from_one};
+constexpr Field kMaxAttempts{"max_attempts", "max-attempts", count_from<1>};
 // aws-cli topics/config-vars.rst: in seconds, 0 for none.
 constexpr Field kReadTimeout{"cli_read_timeout", "timeout", whole_seconds};
-
-constexpr std::string_view kModes = "legacy standard adaptive";
 
 struct Profile {
   std::string name{};
   bool prefixed = false;       // [profile x], not [x]
   std::size_t again = 0;       // the line of the same section once more; 0: there is none
   std::size_t other_form = 0;  // likewise, of [x] beside [profile x]
-  Nodes values{};              // of the fields that are read
+  Node mode{}, attempts{}, timeout{};
 
-  const Node& mode() const { return node_in(values, "retry_mode"); }
-  const Node& attempts() const { return node_in(values, kMaxAttempts.name); }
   void take(std::string_view field, std::string_view value, std::size_t line) {
-    const bool is_mode = field == "retry_mode";
-    if (!is_mode && field != kMaxAttempts.name && field != kReadTimeout.name) return;
-    values[std::string(field)] =
-        scalar_node(field, is_mode ? to_lower(value) : std::string(value), line);
+    if (field == "retry_mode") mode = scalar_node(field, to_lower(value), line);
+    if (field == kMaxAttempts.name) attempts = scalar_node(field, value, line);
+    if (field == kReadTimeout.name) timeout = scalar_node(field, value, line);
   }
 };
 
 Policy policy_of(const Profile& profile, ReadAs as) {
-  const Node &mode = profile.mode(), &attempts = profile.attempts();
-  const bool botocore = as == ReadAs::kBotocore, known = is_among(mode.text, kModes);
+  const Node &mode = profile.mode, &attempts = profile.attempts, &timeout = profile.timeout;
+  const bool botocore = as == ReadAs::kBotocore,
+             known = is_among(mode.text, "legacy standard adaptive");
   const std::string counts = known ? mode.text : botocore ? "legacy" : "standard";
   Policy policy{.names = {profile.name},
                 .line = std::min((mode ? mode : attempts).line, (attempts ? attempts : mode).line)};
@@ -60,8 +56,7 @@ Policy policy_of(const Profile& profile, ReadAs as) {
                   "aws-standard-2025");
   }
   add_field(policy, kMaxAttempts, attempts, kProgram);
-  if (const Node& timeout = node_in(profile.values, kReadTimeout.name);
-      timeout && timeout.text != "0") {
+  if (timeout && timeout.text != "0") {
     add_field(policy, kReadTimeout, timeout, kProgram);
     policy.assumed(
         timeout.line,
@@ -83,23 +78,26 @@ Policy policy_of(const Profile& profile, ReadAs as) {
 PolicyFile file_of(std::string kind, const std::vector<Profile>& profiles, ReadAs as) {
   PolicyFile file{.kind = std::move(kind), .format = "aws"};
   for (const Profile& each : profiles) {
-    if (each.mode() || each.attempts()) file.add(policy_of(each, as));
+    if (each.mode || each.attempts) file.add(policy_of(each, as));
   }
-  const auto twice =
-      std::ranges::find_if(profiles, [](const Profile& each) { return each.again > 0; });
+  const auto is_twice = [](const Profile& each) { return each.again > 0; };
+  const auto twice = std::ranges::find_if(profiles, is_twice);
   if (twice == profiles.end()) return file;
-  const std::string what = twice->name + " is there twice: ";
-  if (as == ReadAs::kBotocore) {
-    file.note(Note::Level::kError, kRefusedRule, twice->again,
-              what + "botocore refuses the whole file");
-    for (Policy& each : file.policies) each.refused = true;
-  } else {
-    file.note(Note::Level::kWarning, kAssumed, twice->again,
-              what +
-                  "read as one, where the last value counts (botocore, and with it "
-                  "the command line, refuses the whole file)");
-  }
+  const bool refused = as == ReadAs::kBotocore;
+  file.note(refused ? Note::Level::kError : Note::Level::kWarning,
+            refused ? kRefusedRule : kAssumed, twice->again,
+            twice->name + " is there twice: " +
+                (refused ? "botocore refuses the whole file"
+                         : "read as one, where the last value counts (botocore, and with it the "
+                           "command line, refuses the whole file)"));
+  for (Policy& each : file.policies) each.refused |= refused;
   return file;
+}
+
+std::string_view without_quotes(std::string_view text) {
+  const bool quoted = text.size() > 1 && (text.front() == '"' || text.front() == '\'') &&
+                      text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 constexpr std::string_view kProfile = "profile ";
@@ -107,18 +105,14 @@ constexpr std::string_view kProfile = "profile ";
 // The profile that a section is; empty for other sections, such as [sso-session x].
 std::string profile_of(std::string_view section) {
   if (section.starts_with(kProfile)) {
-    section = trimmed(section.substr(kProfile.size()));
-    if (section.size() > 1 && section.front() == '"' && section.back() == '"') {
-      section = section.substr(1, section.size() - 2);
-    }
-    return "profile " + shown(section);
+    section = without_quotes(trimmed(section.substr(kProfile.size())));
+  } else if (section.find(' ') != section.npos) {
+    return "";
   }
-  const bool plain = section.find(' ') == section.npos;
-  return plain ? "profile " + shown(section) : "";
+  return "profile " + shown(section);
 }
 
 constexpr std::string_view kVariables = "AWS_RETRY_MODE AWS_MAX_ATTEMPTS";
-constexpr std::string_view kOfNames = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 // Of lines NAME=VALUE, or NAME="VALUE". A line of another form has no name.
 void each_variable(std::string_view text,
@@ -129,18 +123,11 @@ void each_variable(std::string_view text,
     if (plain.empty() || plain.front() == '#') return;
     const std::size_t equals = plain.find('=');
     if (equals == plain.npos) return take("", "", number);
-    std::string_view value = trimmed(plain.substr(equals + 1));
-    if (value.size() > 1 && (value.front() == '"' || value.front() == '\'') &&
-        value.back() == value.front()) {
-      value = value.substr(1, value.size() - 2);
-    }
-    take(plain.substr(0, equals), value, number);
+    take(plain.substr(0, equals), without_quotes(trimmed(plain.substr(equals + 1))), number);
   });
 }
 
-}  // namespace
-
-bool is_aws_config(std::string_view text) {
+bool is_config(std::string_view text) {
   bool section = false, key = false;
   each_line(text, [&](std::string_view line, std::size_t) {
     const std::string_view plain = trimmed(line);
@@ -154,7 +141,7 @@ bool is_aws_config(std::string_view text) {
   return key && (section || text.find("\n[") != text.npos || text.starts_with('['));
 }
 
-PolicyFile read_aws_config(std::string_view text, ReadAs as) {
+PolicyFile read_config(std::string_view text, ReadAs as) {
   std::vector<Profile> profiles;
   std::map<std::string, std::size_t> places;  // of profiles, by name
   std::set<std::string_view> sections;
@@ -199,21 +186,29 @@ PolicyFile read_aws_config(std::string_view text, ReadAs as) {
   return file_of("AWS configuration", profiles, as);
 }
 
-bool is_aws_environment(std::string_view text) {
+bool is_environment(std::string_view text) {
   bool any = false, all = true;
   each_variable(text, [&](std::string_view name, std::string_view, std::size_t) {
+    constexpr std::string_view kOfNames = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     all = all && !name.empty() && name.find_first_not_of(kOfNames) == name.npos;
     any = any || is_among(name, kVariables);
   });
   return any && all;
 }
 
-PolicyFile read_aws_environment(std::string_view text, ReadAs as) {
+PolicyFile read_environment(std::string_view text, ReadAs as) {
   Profile profile{.name = "environment"};
   each_variable(text, [&](std::string_view name, std::string_view value, std::size_t line) {
     if (is_among(name, kVariables)) profile.take(to_lower(name.substr(4)), value, line);
   });
   return file_of("AWS environment variables", {profile}, as);
+}
+
+}  // namespace
+
+PolicyFile read_aws(std::string_view text, ReadAs as) {
+  if (is_environment(text)) return read_environment(text, as);
+  return is_config(text) ? read_config(text, as) : PolicyFile();
 }
 
 }  // namespace retrystorm

@@ -20,18 +20,9 @@ std::string time(std::string_view text) {
   constexpr Duration kLeast = std::chrono::milliseconds(least_ms);
   const Duration value = timespan(text);
   if (value < kLeast || value > kDay) {
-    refuse("this must be from " + option_text(kLeast) + " to a day: the start fails");
+    refuse("this must be from " + brief_duration(kLeast) + " to a day: the start fails");
   }
-  return option_text(value);
-}
-
-template <int least>
-std::string count(std::string_view text) {
-  std::string value = whole_number(text);
-  if (std::stoul(value) < least) {
-    refuse("this must be at least " + std::to_string(least) + ": the start fails");
-  }
-  return value;
+  return brief_duration(value);
 }
 
 std::string ratio(std::string_view text) {
@@ -41,17 +32,16 @@ std::string ratio(std::string_view text) {
 }
 
 std::string limit(std::string_view text) {
-  return "fixed:" + count<1>(text);
+  return "fixed:" + count_from<1>(text);
 }
 
+// The number of the enum's value may stand for its name.
 std::string growth(std::string_view text) {
-  std::size_t number = 0;  // of the enum's value, which may stand for its name
-  for (const std::string_view name : {"constant", "linear", "exponential"}) {
-    if (is_same_name(name, text, kCase) || text == std::to_string(number++)) {
-      return std::string(name);
-    }
-  }
-  refuse("this is Constant, Linear or Exponential: the start fails");
+  const auto name = meaning_of(to_lower(text),
+                               "constant=constant linear=linear exponential=exponential "
+                               "0=constant 1=linear 2=exponential");
+  if (!name) refuse("this is Constant, Linear or Exponential: the start fails");
+  return std::string(*name);
 }
 
 std::string hints(std::string_view text) {
@@ -59,14 +49,14 @@ std::string hints(std::string_view text) {
 }
 
 constexpr std::array kRetry{Field{"BackoffType", "growth", growth, "exponential"},
-                            Field{"MaxRetryAttempts", "max-retries", count<1>, "3"},
+                            Field{"MaxRetryAttempts", "max-retries", count_from<1>, "3"},
                             Field{"Delay", "backoff-base", time<0>, "2s"},
                             Field{"MaxDelay", "backoff-cap", time<0>},
                             Field{"ShouldRetryAfterHeader", "retry-after", hints, "replace"}};
 constexpr std::array kLimits{
     always("breaker", "polly", "the handler has a CircuitBreaker"),
     Field{"CircuitBreaker>FailureRatio", "breaker-failure-share", ratio, "0.1"},
-    Field{"CircuitBreaker>MinimumThroughput", "breaker-min-calls", count<2>, "100"},
+    Field{"CircuitBreaker>MinimumThroughput", "breaker-min-calls", count_from<2>, "100"},
     Field{"CircuitBreaker>SamplingDuration", "breaker-time", time<500>, "30s"},
     Field{"CircuitBreaker>BreakDuration", "breaker-open-for", time<500>, "5s"},
     Field{"RateLimiter>DefaultRateLimiterOptions>PermitLimit", "concurrency-limit", limit,
@@ -90,17 +80,6 @@ auto count_known(const Node& node) {
 // The "Timeout" in a section.
 const Node& timeout_in(const Node& node, const Field& section) {
   return part(part(node, section.name), "Timeout");
-}
-
-// The options of the whole handler.
-bool is_handler(const Node& node) {
-  return count_known(part(node, "Retry")) > 0 || timeout_in(node, kTotal) ||
-         timeout_in(node, kAttempt);
-}
-
-// The options of retries alone.
-bool is_retry(const Node& node) {
-  return part(node, "BackoffType") || (count_known(node) > 1 && part(node, "MaxRetryAttempts"));
 }
 
 // The retry options, of a policy that begins at `line`.
@@ -141,13 +120,13 @@ void check_times(Policy& policy) {
   const Duration attempt = parse_duration(policy.value("timeout")),
                  total = parse_duration(policy.value("deadline")),
                  window = parse_duration(policy.value("breaker-time"));
-  const std::string said = "AttemptTimeout (" + option_text(attempt) + ')';
+  const std::string said = "AttemptTimeout (" + brief_duration(attempt) + ')';
   if (attempt > total) {
     policy.refuse(policy.find("timeout")->line, said + " is above TotalRequestTimeout (" +
-                                                    option_text(total) + "): the start fails");
+                                                    brief_duration(total) + "): the start fails");
   }
   if (window < saturating_add(attempt, attempt)) {
-    policy.refuse(policy.find("breaker-time")->line, "SamplingDuration (" + option_text(window) +
+    policy.refuse(policy.find("breaker-time")->line, "SamplingDuration (" + brief_duration(window) +
                                                          ") is below twice " + said +
                                                          ": the start fails");
   }
@@ -191,8 +170,13 @@ Policy retries_alone(const Node& node, const std::string& path) {
 }
 
 void walk(PolicyFile& file, const Node& node, const std::string& path) {
-  if (is_handler(node)) return file.add(handler(node, path));
-  if (is_retry(node)) return file.add(retries_alone(node, path));
+  if (count_known(part(node, "Retry")) > 0 || timeout_in(node, kTotal) ||
+      timeout_in(node, kAttempt)) {
+    return file.add(handler(node, path));
+  }
+  if (part(node, "BackoffType") || (count_known(node) > 1 && part(node, "MaxRetryAttempts"))) {
+    return file.add(retries_alone(node, path));
+  }
   for (const Node& each : node.children) {
     walk(file, each, path.empty() ? each.name : path + ':' + each.name);
   }

@@ -19,7 +19,7 @@ constexpr auto kNames = NameCase::kProtobuf;
 
 std::string duration(std::string_view text) {
   if (text == "0") return "0s";  // Go's dumps
-  return option_text(protobuf_duration(text));
+  return brief_duration(protobuf_duration(text));
 }
 
 constexpr Field kRetries{"num_retries", "max-retries", whole_number, "1"};
@@ -47,7 +47,7 @@ constexpr std::array kEjection{
 // Envoy 1.32, health_check.proto: all three must be given.
 constexpr std::array kHealthCheck{Field{"interval", "every", positive_protobuf_duration, "10s"},
                                   Field{"timeout", "timeout", positive_protobuf_duration, "1s"},
-                                  Field{"unhealthy_threshold", "failures", count_from_one, "3"}};
+                                  Field{"unhealthy_threshold", "failures", count_from<1>, "3"}};
 constexpr Field kPanic{"healthy_panic_threshold", "panic", percent_as_share, "0.5"};
 
 constexpr std::array kOthersOfRetry{

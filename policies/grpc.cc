@@ -3,7 +3,6 @@
 // of the same form that Google's client generators (GAPIC) read in a way of their own.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <set>
 #include <stdexcept>
@@ -40,10 +39,10 @@ constexpr std::array<std::string_view, 17> kCodes{
     "DATA_LOSS", "UNAUTHENTICATED"};
 
 // The code's name, by its name in any case or its number; empty if there is none.
-std::string_view code_named(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+std::string_view code_named(std::string_view text) {
   for (std::size_t i = 0; i < kCodes.size(); ++i) {
-    if (text == kCodes[i] || text == std::to_string(i)) return kCodes[i];
+    if (is_same_name(text, kCodes[i], NameCase::kAny) || text == std::to_string(i))
+      return kCodes[i];
   }
   return {};
 }
@@ -236,11 +235,8 @@ class Reader {
     }
     policy.assume("growth", "exponential", "gRPC's waits grow by a factor");
     read_fields(policy, kBackoff, retry, "this retryPolicy");
-    if (gapic_) {
-      policy.assume("jitter", "full", "GAPIC waits at random up to the backoff");
-    } else {
-      policy.assume("jitter", "proportional:0.2", "gRPC's waits vary by 20 %");
-    }
+    policy.assume("jitter", gapic_ ? "full" : "proportional:0.2",
+                  gapic_ ? "GAPIC waits at random up to the backoff" : "gRPC's waits vary by 20 %");
     read_codes(policy, retry);
     const Node& own = retry[kAttemptTimeout.name];
     if (add_field(policy, kAttemptTimeout, own, kChannel)) {
@@ -262,7 +258,7 @@ class Reader {
     std::size_t count = 0;
     try {
       count = std::stoul(whole_number(attempts.text));
-    } catch (const std::invalid_argument&) {
+    } catch (const std::invalid_argument&) {  // it counts as none
     }
     if (count < 2) refuse_at(attempts.line, "maxAttempts must be a whole number of at least 2");
     if (count > kMostAttempts && !gapic_) {
@@ -337,7 +333,7 @@ class Reader {
 
 // gRPC for Go takes names whose letters are of another case (encoding/json), no other one does.
 void take_as_go_does(Node& node, std::vector<const Node*>& renamed) {
-  static constexpr std::string_view kNames[] = {
+  constexpr std::array<std::string_view, 16> kNames{
       "name",           "service",        "method",
       "timeout",        "waitForReady",   "retryPolicy",
       "maxAttempts",    "initialBackoff", "maxBackoff",
@@ -345,14 +341,11 @@ void take_as_go_does(Node& node, std::vector<const Node*>& renamed) {
       "hedgingPolicy",  "hedgingDelay",   "retryableStatusCodes",
       "retryThrottling"};
   for (Node& each : node.children) {
-    if (node.is_map()) {
-      const auto meant = std::find_if(
-          std::begin(kNames), std::end(kNames),
-          [&each](std::string_view name) { return is_same_name(name, each.name, NameCase::kAny); });
-      if (meant != std::end(kNames) && each.name != *meant && !node[*meant]) {
-        each.name = *meant;
-        renamed.push_back(&each);
-      }
+    for (const std::string_view name : kNames) {
+      if (each.name == name || !is_same_name(name, each.name, NameCase::kAny)) continue;
+      if (!node.is_map() || node[name]) continue;
+      each.name = name;
+      renamed.push_back(&each);
     }
     take_as_go_does(each, renamed);
   }

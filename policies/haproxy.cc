@@ -21,7 +21,7 @@ Duration time(std::string_view text) {
 
 // The same server is not asked again before a second, or the time for a connection if that is less.
 std::string wait(std::string_view text) {
-  return option_text(std::min<Duration>(time(text), std::chrono::seconds(1)));
+  return brief_duration(std::min<Duration>(time(text), std::chrono::seconds(1)));
 }
 
 constexpr std::array kFields{always("growth", "constant", "HAProxy's waits are equal"),
@@ -32,7 +32,7 @@ constexpr std::array kFields{always("growth", "constant", "HAProxy's waits are e
 // The words of a server's line (2.6). Without `timeout check` the period is the timeout, too.
 constexpr std::array kCheck{Field{"inter", "every", as_option<time>, "2s"},
                             Field{"timeout check", "timeout", as_option<time>},
-                            Field{"fall", "failures", count_from_one, "3"}};
+                            Field{"fall", "failures", count_from<1>, "3"}};
 
 constexpr std::array kOthers{
     always("deadline", "none", "HAProxy has no limit on the time of all tries"),
@@ -218,8 +218,6 @@ Policy policy_of(const Section& section) {
   return policy;
 }
 
-}  // namespace
-
 bool is_haproxy(std::string_view text) {
   bool section = false, inside = false;
   each_line(text, [&](std::string_view line, std::size_t) {
@@ -234,7 +232,11 @@ bool is_haproxy(std::string_view text) {
   return section && inside;
 }
 
+}  // namespace
+
 PolicyFile read_haproxy(std::string_view text, ReadAs) {
+  if (!is_haproxy(text)) return {};
+  refuse_template(text);
   PolicyFile file{.kind = "HAProxy configuration"};
   for (const Section& each : sections_of(text)) {
     if ((each.kind == "backend" || each.kind == "listen") && each.servers > 0) {

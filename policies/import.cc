@@ -11,30 +11,15 @@ constexpr std::string_view kKnownKinds =
     "a gRPC service config, Envoy, Istio, resilience4j, Spring Cloud Gateway, AWS, .NET's standard resilience "
     "handler, Gateway API, Envoy Gateway, kgateway, Linkerd, NGINX or HAProxy";
 
-bool has_template(std::string_view text) {
-  return text.find("{{") != text.npos || text.find("{%") != text.npos ||
-         text.find("<%") != text.npos;
-}
-
-// The first line that says something.
-std::string_view first_line(std::string_view text) {
+// Whether the first line that says something is KEY=VALUE.
+bool is_properties(std::string_view text) {
   std::string_view first;
   each_line(text, [&first](std::string_view line, std::size_t) {
     const std::string_view plain = trimmed(line);
-    if (first.empty() && !plain.empty() && plain.front() != '#' && plain.front() != ';') {
-      first = plain;
-    }
+    if (first.empty() && plain.find_first_of("#;") != 0) first = plain;
   });
-  return first;
-}
-
-// Whether all lines are KEY=VALUE, with no YAML among them.
-bool is_properties(std::string_view text) {
-  const std::string_view line = first_line(text);
-  const std::size_t end = line.find_first_of("=: \t");
-  if (end == line.npos || end == 0) return false;
-  const std::string_view rest = trimmed(line.substr(end));
-  return rest.starts_with('=');
+  const std::size_t end = first.find_first_of("=: \t");
+  return end != first.npos && end > 0 && trimmed(first.substr(end)).starts_with('=');
 }
 
 bool is_script(std::string_view text) {
@@ -78,12 +63,6 @@ const FalseFriend* false_friend_in(std::string_view text) {
   return nullptr;
 }
 
-void refuse_template(std::string_view text) {
-  if (has_template(text)) {
-    throw BadFile("this looks like a template: render it first (such as with helm template)");
-  }
-}
-
 [[noreturn]] void refuse_unknown(std::string_view text) {
   if (const FalseFriend* found = false_friend_in(text)) {
     throw BadFile("this looks like " + std::string(found->what) +
@@ -119,12 +98,9 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
         "this looks like a script: nothing of it is run or evaluated; give a file of "
         "NAME=VALUE lines, or a config file");
   }
-  if (is_haproxy(text) || is_nginx(text)) {
-    refuse_template(text);
-    return is_haproxy(text) ? read_haproxy(text, as) : read_nginx(text, as);
+  for (const auto read : {read_haproxy, read_nginx, read_aws}) {
+    if (PolicyFile file = read(text, as); !file.kind.empty()) return file;
   }
-  if (is_aws_environment(text)) return read_aws_environment(text, as);
-  if (is_aws_config(text)) return read_aws_config(text, as);
   if (is_properties(text)) {
     PolicyFile file = read_properties(parse_properties(text));
     if (file.kind.empty()) refuse_unknown(text);
@@ -138,8 +114,7 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
     // The syntax of another program need not be YAML.
     if (false_friend_in(text)) refuse_unknown(text);
     if (has_template(text)) {
-      throw BadFile(std::string(error.what()) +
-                    "; this looks like a template: render it first (such as with helm template)");
+      throw BadFile(std::string(error.what()) + "; " + std::string(kTemplate));
     }
     throw;
   }

@@ -21,7 +21,7 @@ constexpr std::string_view kDefaultConditions =
 std::string wait(std::string_view text) {
   const Duration value = go_duration(text);
   if (value < std::chrono::milliseconds(1)) refuse("this must be at least 1ms");
-  return option_text(value);
+  return brief_duration(value);
 }
 
 constexpr Field kAttempts{"attempts", "max-retries", signed_number, "2"};

@@ -2,6 +2,7 @@
 // Sources: linkerd website 2.19 (retries.md), linkerd2 (profile_translator.go, the CRD,
 // policy-controller outbound/index.rs), linkerd2-proxy (linkerd/app/core/src/retry.rs).
 #include <array>
+#include <cctype>
 
 #include "model/base/text.h"
 #include "policies/mesh.h"
@@ -19,7 +20,7 @@ std::string annotation_duration(std::string_view text) {
   if (unit == 0 || unit == text.npos || text.find_first_of("0123456789.", unit) != text.npos) {
     refuse("a duration is one whole number with ms, s, m, h or d here");
   }
-  return option_text(spring_duration(text));
+  return brief_duration(spring_duration(text));
 }
 
 // Statuses, ranges of them, "5xx" and "gateway-error", joined by commas.
@@ -32,13 +33,12 @@ std::string http_statuses(std::string_view text) {
   return to_string(on);
 }
 
+// "resource-exhausted,unavailable"
 std::string grpc_statuses(std::string_view text) {
   std::string value;
-  for (const std::string_view part : parts_of(text, ',')) {
-    value += value.empty() ? "" : "+";
-    for (const char c : trimmed(part)) {
-      value += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    }
+  for (const std::string_view part : parts_of(text, ',')) append(value, trimmed(part));
+  for (char& c : value) {
+    c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
   return to_string(parse_retry_on(value));
 }

@@ -39,8 +39,8 @@ constexpr std::array<Condition, 14> kConditions{{
 }};
 
 bool is_status(std::string_view text) {
-  return text.size() == 3 && text.find_first_not_of("0123456789") == text.npos && text[0] >= '1' &&
-         text[0] <= '5';
+  return text.size() == 3 && text.find_first_not_of("0123456789") == text.npos && text >= "100" &&
+         text <= "599";
 }
 
 bool is_zero(const Setting* duration) {
@@ -51,7 +51,7 @@ bool is_zero(const Setting* duration) {
 // Kubernetes 1.30, core/v1 Probe.
 constexpr std::array kProbe{Field{"periodSeconds", "every", whole_seconds, "10s"},
                             Field{"timeoutSeconds", "timeout", whole_seconds, "1s"},
-                            Field{"failureThreshold", "failures", count_from_one, "3"}};
+                            Field{"failureThreshold", "failures", count_from<1>, "3"}};
 
 // One of them. On another port than the container's first it does not wait in the service's queue.
 void add_probes(Policy& policy, const Node& container) {
@@ -87,7 +87,7 @@ void settle_cap(Policy& policy, std::string_view cap) {
   const Setting* base = policy.find("backoff-base");
   if (base == nullptr || policy.find("backoff-cap") != nullptr) return;
   constexpr double kTimes = 10;
-  policy.assume("backoff-cap", option_text(scale(parse_duration(base->value), kTimes)),
+  policy.assume("backoff-cap", brief_duration(scale(parse_duration(base->value), kTimes)),
                 std::string(cap) + " is not given: ten times the first wait");
 }
 
@@ -110,12 +110,9 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
     policy.set("deadline", "none", all->line, all->source + " means none");
   }
   if (is_zero(policy.find("timeout"))) policy.remove("timeout");
-  // (Of the policy's settings there are copies, as it gets more.)
-  const auto value_of = [&policy](std::string_view option) {
-    const std::string value = policy.value(option);
-    return value == "none" ? std::string() : value;
-  };
-  const std::string all = value_of("deadline"), one = value_of("timeout");
+  std::string all = policy.value("deadline"), one = policy.value("timeout");
+  if (all == "none") all.clear();
+  if (one == "none") one.clear();
   if (!all.empty()) policy.assume("deadline-check", "at-end", "a request ends at its timeout");
   if (!one.empty() && (all.empty() || parse_duration(one) < parse_duration(all))) return;
   if (!one.empty()) {
@@ -140,7 +137,7 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
   }
   const bool only_grpc = std::ranges::all_of(words, [](std::string_view word) {
     const Condition* condition = row_named(kConditions, word);
-    return condition != nullptr && condition->grpc;
+    return condition && condition->grpc;
   });
   std::string value, grpc;
   std::set<std::string, std::less<>> added;
@@ -163,9 +160,9 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
       policy.not_modelled(line, "retriable-headers: answers with a header");
     } else if (word == "retriable-headers") {
       policy.warn(kNoEffect, line, "retriable-headers without a list of headers has no effect");
-    } else if (condition != nullptr && condition->grpc && !only_grpc) {
+    } else if (condition && condition->grpc && !only_grpc) {
       append(grpc, condition->name, ", ");
-    } else if (condition != nullptr) {
+    } else if (condition) {
       add(condition->covers);
       timeouts |= condition->covers_timeouts;
     } else if (is_status(word)) {
@@ -249,26 +246,15 @@ void set_replicas(Policy& policy, std::size_t hosts, const Node& from) {
 }
 
 void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
-  struct Workload {
-    std::string space;
-    const Node *labels, *container;
-    std::size_t hosts;
-  };
-  std::vector<Workload> workloads;
+  std::vector<const Node*> workloads;
   std::map<std::string, const Node*> services;  // by host
   for (const Node* each : objects_of(documents)) {
     if (is_object(*each, "v1", "Service")) {
       services[shown(full_host((*each)["metadata>name"].brief(), *each))] = each;
     }
-    if (!is_object(*each, "apps/", "Deployment") && !is_object(*each, "apps/", "StatefulSet")) {
-      continue;
+    if (is_object(*each, "apps/", "Deployment") || is_object(*each, "apps/", "StatefulSet")) {
+      workloads.push_back(each);
     }
-    const Node& labels = (*each)["spec>template>metadata>labels"];
-    const std::string replicas = (*each)["spec>replicas"].brief();
-    const auto& containers = (*each)["spec>template>spec>containers"].items();
-    workloads.push_back({namespace_of(*each), &labels,
-                         containers.empty() ? &kNowhere : &containers.front(),
-                         replicas.empty() ? 1 : std::strtoul(replicas.c_str(), nullptr, 10)});
   }
   constexpr std::size_t kMostPairs = 4'000'000;  // in a larger file nothing is looked for
   if (file.policies.size() * workloads.size() > kMostPairs) return;
@@ -276,15 +262,17 @@ void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
     const Node* service = policy.hosts.empty() ? nullptr : services[policy.hosts.front()];
     if (service == nullptr) continue;
     const auto& selector = (*service)["spec>selector"].children;
-    const std::string space = namespace_of(*service);
     std::size_t hosts = 0;
-    for (const Workload& each : workloads) {
+    for (const Node* each : workloads) {
+      const Node& labels = (*each)["spec>template>metadata>labels"];
       const bool selects = std::ranges::all_of(selector, [&](const Node& label) {
-        return each.labels->member(label.name, NameCase::kExact).text == label.text;
+        return labels.member(label.name, NameCase::kExact).text == label.text;
       });
-      if (!selects || selector.empty() || each.space != space) continue;
-      if (hosts == 0) add_probes(policy, *each.container);
-      hosts += each.hosts;
+      if (!selects || selector.empty() || namespace_of(*each) != namespace_of(*service)) continue;
+      const auto& containers = (*each)["spec>template>spec>containers"].items();
+      if (hosts == 0 && !containers.empty()) add_probes(policy, containers.front());
+      const std::string replicas = (*each)["spec>replicas"].brief();
+      hosts += replicas.empty() ? 1 : std::strtoul(replicas.c_str(), nullptr, 10);
     }
     set_replicas(policy, hosts, scalar_node("workloads of its Service", "", service->line));
   }

@@ -35,13 +35,9 @@ constexpr std::string_view kBalances =
 // Reads directives into a tree: a block is a list, its arguments are its text.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : rest_(text) {}
+  explicit Parser(std::string_view text) : rest_(text) { read_block(root, 0); }
 
-  Node parse() {
-    Node root;
-    read_block(root, 0);
-    return root;
-  }
+  Node root{};
 
  private:
   [[noreturn]] void fail(const char* what) const {
@@ -61,17 +57,16 @@ class Parser {
     }
   }
 
-  std::string word() {
-    std::string text;
-    if (const char quote = rest_.front(); quote == '"' || quote == '\'') {
-      std::size_t end = 1;
-      while (end < rest_.size() && rest_[end] != quote) end += rest_[end] == '\\' ? 2 : 1;
-      if (end >= rest_.size()) fail("a quotation mark has no end");
-      text = rest_.substr(1, end - 1);
-      skip(end + 1);
-      return text;
-    }
+  // Without the quotation marks around it.
+  std::string_view word() {
+    const std::string_view all = rest_;
     std::size_t end = 0;
+    if (const char quote = rest_.front(); quote == '"' || quote == '\'') {
+      for (end = 1; end < rest_.size() && rest_[end] != quote;) end += rest_[end] == '\\' ? 2 : 1;
+      if (end >= rest_.size()) fail("a quotation mark has no end");
+      skip(end + 1);
+      return all.substr(1, end - 1);
+    }
     while (end < rest_.size() &&
            std::string_view(" \t\r\n;").find(rest_[end]) == std::string_view::npos) {
       const bool variable = rest_[end] == '{' && end > 0 && rest_[end - 1] == '$';
@@ -80,9 +75,8 @@ class Parser {
       end += rest_[end] == '\\' ? 2 : 1;
     }
     end = std::min(end, rest_.size());
-    text = rest_.substr(0, end);
     skip(end);
-    return text;
+    return all.substr(0, end);
   }
 
   // Until the end of the text, or of the block.
@@ -98,11 +92,12 @@ class Parser {
       }
       if (++count_ > kMostDirectives) fail("more than 100,000 directives");
       if (rest_.front() == ';' || rest_.front() == '{') fail("a name is missing here");
-      Node directive{.kind = Node::Kind::kScalar, .line = line_, .name = word()};
+      const std::size_t line = line_;
+      Node directive = scalar_node(word(), "", line);
       for (skip_blanks(); !rest_.empty() && rest_.front() != ';' && rest_.front() != '{';
            skip_blanks()) {
         if (rest_.front() == '}') fail("a ; is missing before this");
-        directive.text += (directive.text.empty() ? "" : " ") + word();
+        append(directive.text, word(), " ");
       }
       if (rest_.empty()) fail("the last directive has no end");
       const bool opens = rest_.front() == '{';
@@ -155,8 +150,8 @@ void settle_time_limit(Policy& policy, const Node& limit) {
   RetryOn on = parse_retry_on(policy.value("retry-on"));
   if (one >= all && on.timeout) {
     policy.warn(kNoEffect, limit.line,
-                "a try that times out, after " + option_text(one) +
-                    ", is never followed by another: the " + option_text(all) +
+                "a try that times out, after " + brief_duration(one) +
+                    ", is never followed by another: the " + brief_duration(all) +
                     " for the next one are over then");
     on.timeout = false;
     const Setting before = *policy.find("retry-on");
@@ -237,88 +232,76 @@ constexpr std::string_view kModules = "proxy_ grpc_ fastcgi_ uwsgi_ scgi_";
 constexpr std::string_view kRead =
     "read_timeout next_upstream next_upstream_tries next_upstream_timeout";
 
-class Reader {
- public:
-  PolicyFile read(std::string_view text) {
-    file_.kind = "NGINX configuration";
-    const Node root = Parser(text).parse();
-    find_upstreams(root);
-    walk(root, {}, "");
-    return std::move(file_);
-  }
+using Upstreams = std::map<std::string, Upstream>;
 
- private:
-  void find_upstreams(const Node& block) {
-    for (const Node& each : block.children) {
-      if (each.name == "upstream") upstreams_[each.text] = upstream_of(each);
-      find_upstreams(each);
-    }
+void find_upstreams(Upstreams& upstreams, const Node& block) {
+  for (const Node& each : block.children) {
+    if (each.name == "upstream") upstreams[each.text] = upstream_of(each);
+    find_upstreams(upstreams, each);
   }
+}
 
-  void walk(const Node& block, Nodes around, const std::string& name) {
-    const Node* pass = nullptr;
-    for (const Node& each : block.children) {
-      if (each.is_list()) continue;
-      // Each block has a copy of what it inherits, so only of what is read, which is short.
-      const std::size_t end = each.name.find('_') + 1;
-      const std::string_view what = std::string_view(each.name).substr(end);
-      if (is_among(each.name.substr(0, end), kModules)) {
-        if (what == "pass") pass = &each;
-        if (is_among(what, kRead)) {
-          if (each.text.size() > 300) {
-            throw BadFile("line " + std::to_string(each.line) + ": too long to be read");
-          }
-          around[each.name] = each;
-        }
+Policy policy_of(const Node& pass, const Nodes& around, const std::string& name,
+                 const Upstreams& upstreams) {
+  const std::string prefix = pass.name.substr(0, pass.name.size() - 4);  // without "pass"
+  Nodes own;
+  for (const auto& [key, node] : around) {
+    if (key.starts_with(prefix)) own["proxy_" + key.substr(prefix.size())] = node;
+  }
+  const std::size_t scheme = pass.text.find("://");
+  std::string host = scheme == pass.text.npos ? pass.text : pass.text.substr(scheme + 3);
+  host = host.substr(0, host.find_first_of("/:"));
+  Policy policy{.names = {"location " + shown(name.empty() ? "/" : name)},
+                .line = pass.line,
+                .hosts = {shown(host)}};
+  const auto upstream = upstreams.find(host);
+  if (upstream == upstreams.end()) {
+    read_settings(policy, own, 0, shown(host) + " is no upstream of the file");
+    return policy;
+  }
+  const auto& [servers, hosts] = upstream->second;
+  read_settings(policy, own, servers,
+                "upstream " + shown(host) + " has " + std::to_string(servers) +
+                    " servers, each of which is tried once");
+  policy.add(hosts);
+  const bool errors = node_in(own, kConditions).text.find("http_5") != std::string::npos;
+  if (errors && policy.find("eject")) {
+    const Setting before = *policy.find("eject");
+    Ejection ejection = parse_ejection(before.value);
+    ejection.errors = true;
+    policy.set("eject", to_string(ejection), before.line, before.source);
+  }
+  if (policy.value("max-retries") == "0") policy.remove("retry-host");
+  return policy;
+}
+
+void walk(PolicyFile& file, const Node& block, Nodes around, const std::string& name,
+          const Upstreams& upstreams) {
+  const Node* pass = nullptr;
+  for (const Node& each : block.children) {
+    if (each.is_list()) continue;
+    const std::size_t end = each.name.find('_') + 1;
+    const std::string_view what = std::string_view(each.name).substr(end);
+    const bool passes_on = is_among(each.name.substr(0, end), kModules);
+    if (passes_on && what == "pass") pass = &each;
+    // Each block has a copy of what it inherits, so only of what is read, which is short.
+    if (passes_on && is_among(what, kRead)) {
+      if (each.text.size() > 300) {
+        throw BadFile("line " + std::to_string(each.line) + ": too long to be read");
       }
-      if (each.name == "include") {
-        file_.note(Note::Level::kNote, kAssumed, each.line,
-                   "include: what is in other files is not read");
-      }
+      around[each.name] = each;
     }
-    if (pass != nullptr) read_pass(*pass, around, name);
-    for (const Node& each : block.children) {
-      if (!each.is_list()) continue;
-      walk(each, around, each.name == "location" ? each.text : name);
+    if (each.name == "include") {
+      file.note(Note::Level::kNote, kAssumed, each.line,
+                "include: what is in other files is not read");
     }
   }
-
-  void read_pass(const Node& pass, const Nodes& around, const std::string& name) {
-    const std::string prefix = pass.name.substr(0, pass.name.size() - 4);  // without "pass"
-    Nodes own;
-    for (const auto& [key, node] : around) {
-      if (key.starts_with(prefix)) own["proxy_" + key.substr(prefix.size())] = node;
-    }
-    const std::size_t scheme = pass.text.find("://");
-    std::string host = scheme == pass.text.npos ? pass.text : pass.text.substr(scheme + 3);
-    host = host.substr(0, host.find_first_of("/:"));
-    Policy policy{.names = {"location " + shown(name.empty() ? "/" : name)},
-                  .line = pass.line,
-                  .hosts = {shown(host)}};
-    const auto upstream = upstreams_.find(host);
-    if (upstream != upstreams_.end()) {
-      const auto& [servers, hosts] = upstream->second;
-      read_settings(policy, own, servers,
-                    "upstream " + shown(host) + " has " + std::to_string(servers) +
-                        " servers, each of which is tried once");
-      policy.add(hosts);
-      const Setting* const eject = policy.find("eject");
-      if (eject != nullptr && node_in(own, kConditions).text.find("http_5") != std::string::npos) {
-        const Setting before = *eject;
-        Ejection ejection = parse_ejection(before.value);
-        ejection.errors = true;
-        policy.set("eject", to_string(ejection), before.line, before.source);
-      }
-      if (policy.value("max-retries") == "0") policy.remove("retry-host");
-    } else {
-      read_settings(policy, own, 0, shown(host) + " is no upstream of the file");
-    }
-    file_.add(std::move(policy));
+  if (pass != nullptr) file.add(policy_of(*pass, around, name, upstreams));
+  for (const Node& each : block.children) {
+    if (!each.is_list()) continue;
+    walk(file, each, around, each.name == "location" ? each.text : name, upstreams);
   }
-
-  PolicyFile file_;
-  std::map<std::string, Upstream> upstreams_;
-};
+}
 
 Nodes annotations_of(const Node& object) {
   Nodes own;
@@ -333,8 +316,6 @@ Nodes annotations_of(const Node& object) {
   return own;
 }
 
-}  // namespace
-
 bool is_nginx(std::string_view text) {
   bool found = false;
   each_line(text, [&found](std::string_view line, std::size_t) {
@@ -347,8 +328,17 @@ bool is_nginx(std::string_view text) {
   return found && text.find('{') != text.npos;
 }
 
+}  // namespace
+
 PolicyFile read_nginx(std::string_view text, ReadAs) {
-  return Reader().read(text);
+  if (!is_nginx(text)) return {};
+  refuse_template(text);
+  PolicyFile file{.kind = "NGINX configuration"};
+  const Node root = Parser(text).root;
+  Upstreams upstreams;
+  find_upstreams(upstreams, root);
+  walk(file, root, {}, "", upstreams);
+  return file;
 }
 
 PolicyFile read_nginx_ingress(const std::vector<Node>& documents, ReadAs) {

@@ -49,7 +49,7 @@ bool is_of_hosts(std::string_view option) {
   return list.find(option) != nullptr;
 }
 
-// Sets those apart that say how hosts are picked, if it is not known how many there are.
+// If it is not known how many there are.
 void set_hosts_apart(Policy& policy) {
   if (policy.find("replicas") != nullptr) return;
   const auto rest =
@@ -146,15 +146,6 @@ std::string at_line(std::size_t line) {
   return line > 0 ? "line " + std::to_string(line) + ": " : "";
 }
 
-void add_notes(std::string& text, const std::vector<Note>& notes) {
-  for (const Note& each : notes) {
-    const char* const kind = each.rule == kNotModelled ? "not modelled: "
-                             : each.rule == kAssumed   ? "assumed: "
-                                                       : "NOTE: ";
-    add_comment(text, kind + at_line(each.line) + each.text);
-  }
-}
-
 }  // namespace
 
 void Policy::set(std::string option, std::string value, std::size_t at, std::string source) {
@@ -163,8 +154,6 @@ void Policy::set(std::string option, std::string value, std::size_t at, std::str
 }
 
 void Policy::note(Note::Level level, std::string_view rule, std::size_t at, std::string text) {
-  if (notes.size() >= kMostNotes)
-    refuse_too_large("more than " + std::to_string(kMostNotes) + " notes");
   notes.push_back({level, std::string(rule), at, std::move(text)});
 }
 
@@ -330,8 +319,14 @@ std::string settings_text(const PolicyFile& file, const Policy& policy, std::str
     names += " and " + std::to_string(policy.names.size() - kShownNames) + " more";
   }
   add_comment(text, names);
-  add_notes(text, file.notes);
-  add_notes(text, policy.notes);
+  for (const auto* notes : {&file.notes, &policy.notes}) {
+    for (const Note& each : *notes) {
+      const char* const kind = each.rule == kNotModelled ? "not modelled: "
+                               : each.rule == kAssumed   ? "assumed: "
+                                                         : "NOTE: ";
+      add_comment(text, kind + at_line(each.line) + each.text);
+    }
+  }
   text += '\n';
   const Setting* const named = policy.find("strategy");
   const std::string_view strategy = strategy_of(policy);

@@ -42,24 +42,20 @@ struct Policy {
   std::vector<std::string> names{};  // what it is for
   std::size_t line = 0;              // where it begins
   std::vector<Setting> settings{};
-  // Of these, how hosts are picked (see model/service/picker.h) where the file does not say how many there are: that
-  // has an effect with --replicas only.
+  // How hosts are picked, where the file does not say how many there are: that has an effect with --replicas only.
   std::vector<Setting> of_hosts{};
   std::vector<Note> notes{};
-  // Where the program that reads the file would refuse it: the policy is never in force.
-  bool refused = false;
-  // Whether it says how often, and after which waits, something is retried. Without, it only has
-  // limits that hold beside a policy from another file.
-  bool has_retries = true;
-  // The services that it is for, and the part of a system that retries ("gateway", "mesh"), if the
-  // file says it. Parts before the same service multiply their attempts.
+  bool refused = false;     // by the program that reads the file: it is never in force
+  bool has_retries = true;  // if not, it only has limits beside a policy from another file
+  // The services that it is for, and the part of a system that retries ("gateway", "mesh"), if the file says it. Parts before
+  // the same service multiply their attempts.
   std::vector<std::string> hosts{};
   std::string layer{};
 
   void set(std::string option, std::string value, std::size_t at, std::string source);
   // As it stands in the file: the source is "name: text", and more.
   void take(std::string option, std::string value, const Node& from, std::string_view more = {});
-  // A setting that is not in the file.
+  // What is not in the file.
   void assume(std::string option, std::string value, std::string source) {
     set(std::move(option), std::move(value), 0, std::move(source));
   }
@@ -75,9 +71,7 @@ struct Policy {
   }
   void assumed(std::size_t at, std::string text) { remark(kAssumed, at, std::move(text)); }
   void not_modelled(std::size_t at, std::string text) { remark(kNotModelled, at, std::move(text)); }
-  // The settings and notes of a part that was read by itself.
-  void add(const Policy& part);
-  // Notes why the program that reads the file would refuse it.
+  void add(const Policy& part);  // its settings and notes
   void refuse(std::size_t at, std::string text) {
     fault(kRefusedRule, at, std::move(text));
     refused = true;
@@ -85,14 +79,10 @@ struct Policy {
   const Setting* find(std::string_view option) const;
   // Empty if there is none.
   std::string value(std::string_view option) const {
-    const Setting* setting = find(option);
-    return setting == nullptr ? "" : setting->value;
+    return find(option) ? find(option)->value : "";
   }
   // Whether it stands in the file; where, or else where the policy begins.
-  bool is_given(std::string_view option) const {
-    const Setting* setting = find(option);
-    return setting != nullptr && setting->line > 0;
-  }
+  bool is_given(std::string_view option) const { return find(option) && find(option)->line > 0; }
   std::size_t line_of(std::string_view option) const {
     return is_given(option) ? find(option)->line : line;
   }
@@ -115,12 +105,11 @@ struct PolicyFile {
   std::size_t all_notes = 0;  // of those that were added
 };
 
-// Throws BadFile if so many policies, one more, are too many for a file.
-void check_count(std::size_t policies);
+void check_count(std::size_t policies);  // throws BadFile if one more is too many for a file
 
-// A field of a format: what it is called there, or the path to it, such as "tcp>maxConnections"; the option that it
-// becomes; how its text is read; and what holds where the file does not have it. Without `read` it is one that is not
-// simulated, or, without a name, what always holds. Readers follow tables of these.
+// A field of a format, of which readers have tables: what it is called there, or the path to it, such as "tcp>maxConnections";
+// the option that it becomes; how its text is read; and what holds where the file does not have it. Without `read` it is one
+// that is not simulated, or, without a name, what always holds.
 struct Field {
   std::string_view name{};
   std::string_view option{};
@@ -139,18 +128,14 @@ constexpr Field always(std::string_view option, std::string_view value, std::str
   return {.option = option, .standard = value, .note = why};
 }
 
-// A text from a file in one line, fit for terminals and comments: not longer than this, and with `?`
-// for each byte that is not printable.
+// A text from a file in one line, fit for terminals and comments: with `?` for each byte that is not printable.
 std::string shown(std::string_view text, std::size_t longest = 80);
-// The name of an object of Kubernetes.
-std::string name_of(const Node& object);
-// "name: text" as it stands in the file.
-std::string field_text(const Node& field);
+std::string name_of(const Node& object);    // of Kubernetes
+std::string field_text(const Node& field);  // "name: text"
 
-// Sets the option from the field, or where the file has none its standard value. A value that cannot be read becomes a
-// note (refused). Returns whether the file's value was set.
+// Sets the option from the field, or where the file has none its standard value. A value that cannot be read becomes a note
+// (refused). Returns whether the file's value was set.
 bool add_field(Policy& policy, const Field& field, const Node& node, std::string_view program);
-
 // The same for each field, from the members of `map`.
 void add_fields(Policy& policy, std::span<const Field> fields, const Node& map,
                 std::string_view program, NameCase name_case = NameCase::kExact);
@@ -162,23 +147,20 @@ void add_timeouts(Policy& policy);
 void note_others(std::vector<Note>& notes, const Node& map, std::vector<std::string_view> known,
                  std::string_view what, NameCase name_case = NameCase::kExact);
 
-// The options of a policy by name.
 NamedOptions options_of(const Policy& policy);
-
-// The options of its runs, with those of hosts if there are `several`. How many there are is a matter of the service that
-// is run: the number in a file would multiply workers that were given for all of them.
+// Those of its runs, with those of hosts if there are `several`. How many there are is a matter of the service that is run:
+// the number in a file would multiply workers that were given for all of them.
 NamedOptions options_to_run(const Policy& policy, bool several);
 
-// Makes one of policies that are equal, and takes out of each the options that have no effect beside the
-// others. Throws BadFile if too many are different.
+// Makes one of policies that are equal, and takes out of each the options that have no effect beside the others. Throws
+// BadFile if too many are different.
 void finish(PolicyFile& file);
 
-// The policy as a settings file for `--config`, with the source of each option; those that have an effect with
-// --replicas only are comments. Where it is a named strategy, it says so: the bytes of a run are then the same.
+// The policy as a settings file for `--config`, with the source of each option; those that have an effect with --replicas
+// only are comments. Where it is a named strategy, it says so: the bytes of a run are then the same.
 std::string settings_text(const PolicyFile& file, const Policy& policy, std::string_view path);
 
-// The policy's own notes and what follows from its numbers, the most severe first. A refused policy has
-// its own only.
+// The policy's own notes and, if it is not refused, what follows from its numbers, the most severe first.
 std::vector<Note> findings_of(const Policy& policy);
 
 // Policies for one host in several parts of a system multiply.

@@ -22,10 +22,9 @@ enum class ReadAs {
   kEnvoyGateway,
 };
 
-// Throws BadFile if the text is none of the kinds that are known, is broken, too large or a template,
-// or has no policy. The message has one line.
+// Throws BadFile, with a message of one line, if the text is none of the kinds that are known, is broken, too large or a
+// template, or has no policy.
 PolicyFile read_policies(std::string_view text, ReadAs as = ReadAs::kByContent);
-
 // The same of a file. Throws UnreadableFile, with the path before the message.
 PolicyFile read_policy_file(const std::string& path, ReadAs as = ReadAs::kByContent);
 
@@ -40,25 +39,13 @@ PolicyFile read_spring_gateway(const std::vector<Node>& documents, ReadAs as);
 PolicyFile read_resilience4j(const std::vector<Node>& documents, ReadAs as);
 PolicyFile read_gateway(const std::vector<Node>& documents, ReadAs as);
 PolicyFile read_linkerd(const std::vector<Node>& documents, ReadAs as);
-// kgateway (once Gloo): options of routes, in Envoy's words.
 PolicyFile read_kgateway(const std::vector<Node>& documents, ReadAs as);
-// .NET: an appsettings file.
 PolicyFile read_dotnet(const std::vector<Node>& documents, ReadAs as);
-// An Ingress of NGINX's controller.
 PolicyFile read_nginx_ingress(const std::vector<Node>& documents, ReadAs as);
-
+PolicyFile read_haproxy(std::string_view text, ReadAs as);
+PolicyFile read_nginx(std::string_view text, ReadAs as);
+PolicyFile read_aws(std::string_view text, ReadAs as);
 // resilience4j in a properties file.
 PolicyFile read_properties(const std::vector<std::vector<Node>>& documents);
-
-// Each says whether a text is of its kind, and reads one that is.
-bool is_nginx(std::string_view text);
-PolicyFile read_nginx(std::string_view text, ReadAs as);
-bool is_haproxy(std::string_view text);
-PolicyFile read_haproxy(std::string_view text, ReadAs as);
-// AWS: a config or credentials file, or a list of environment variables.
-bool is_aws_config(std::string_view text);
-PolicyFile read_aws_config(std::string_view text, ReadAs as);
-bool is_aws_environment(std::string_view text);
-PolicyFile read_aws_environment(std::string_view text, ReadAs as);
 
 }  // namespace retrystorm

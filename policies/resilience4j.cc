@@ -14,7 +14,6 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kProgram = "resilience4j";
-constexpr std::string_view kPrefix = "resilience4j.";
 
 std::string multiplier(std::string_view text) {
   const std::string number = plain_share(text);
@@ -35,7 +34,7 @@ std::string jitter(std::string_view text) {
   return "proportional:" + factor;
 }
 
-constexpr Field kMaxAttempts{"maxAttempts", "max-attempts", count_from_one, "3"};
+constexpr Field kMaxAttempts{"maxAttempts", "max-attempts", count_from<1>, "3"};
 constexpr Field kWait{"waitDuration", "backoff-base", as_option<spring_duration>, "500ms"};
 constexpr Field kFactor{"exponentialBackoffMultiplier", "backoff-factor", multiplier, "1.5"};
 constexpr Field kCap{"exponentialMaxWaitDuration", "backoff-cap", as_option<spring_duration>};
@@ -43,18 +42,18 @@ constexpr Field kJitter{"randomizedWaitFactor", "jitter", jitter, "proportional:
 constexpr Field kTimeLimit{"timeoutDuration", "timeout", as_option<spring_duration>, "1s"};
 constexpr std::array kBreaker{
     Field{"slidingWindowType", "breaker-window", window_kind, "calls"},
-    Field{"minimumNumberOfCalls", "breaker-min-calls", count_from_one, "100"},
+    Field{"minimumNumberOfCalls", "breaker-min-calls", count_from<1>, "100"},
     Field{"failureRateThreshold", "breaker-failure-share", percent_as_share, "0.5"},
     Field{"slowCallDurationThreshold", "breaker-slow-call", as_option<spring_duration>, "1m"},
     Field{"slowCallRateThreshold", "breaker-slow-share", percent_as_share, "1"},
     Field{"waitDurationInOpenState", "breaker-open-for", as_option<spring_duration>, "1m"},
-    Field{"permittedNumberOfCallsInHalfOpenState", "breaker-trials", count_from_one, "10"}};
+    Field{"permittedNumberOfCallsInHalfOpenState", "breaker-trials", count_from<1>, "10"}};
 constexpr std::array kWindowCalls{
-    Field{"slidingWindowSize", "breaker-calls", count_from_one, "100"}};
+    Field{"slidingWindowSize", "breaker-calls", count_from<1>, "100"}};
 constexpr std::array kWindowTime{
     // one slice for each second
     Field{"slidingWindowSize", "breaker-time", whole_seconds, "100s"},
-    Field{"slidingWindowSize", "breaker-slices", count_from_one, "100"}};
+    Field{"slidingWindowSize", "breaker-slices", count_from<1>, "100"}};
 
 // Of a retry.
 constexpr std::string_view kClasses = "classes of Java; --retry-on stays as it is";
@@ -244,24 +243,24 @@ void note_removed(Policy& policy, const Node& old, const std::string& instead = 
 }
 
 // The properties of a retry, as in resilience4j 2.3 (CommonRetryConfigurationProperties), and what it had before.
-const std::vector<std::string_view>& names_of_retry() {
-  static const std::vector<std::string_view> all = [] {
-    std::vector<std::string_view> names{"baseConfig",
-                                        "maxRetryAttempts",
-                                        "enableExponentialBackoff",
-                                        "enableRandomizedWait",
-                                        "failAfterMaxAttempts",
-                                        "consumeResultBeforeRetryAttempt",
-                                        "eventConsumerBufferSize",
-                                        "ignoreClassBindingExceptions"};
-    for (const Field& each : {kMaxAttempts, kWait, kFactor, kCap, kJitter}) {
-      names.push_back(each.name);
-    }
-    for (const Field& each : kOthersOfRetry) names.push_back(each.name);
-    return names;
-  }();
-  return all;
-}
+const std::vector<std::string_view> kNames{"baseConfig",
+                                           "maxRetryAttempts",
+                                           "enableExponentialBackoff",
+                                           "enableRandomizedWait",
+                                           "failAfterMaxAttempts",
+                                           "consumeResultBeforeRetryAttempt",
+                                           "eventConsumerBufferSize",
+                                           "ignoreClassBindingExceptions",
+                                           "maxAttempts",
+                                           "waitDuration",
+                                           "exponentialBackoffMultiplier",
+                                           "exponentialMaxWaitDuration",
+                                           "randomizedWaitFactor",
+                                           "intervalBiFunction",
+                                           "retryExceptions",
+                                           "ignoreExceptions",
+                                           "retryExceptionPredicate",
+                                           "resultPredicate"};
 
 // Spring skips what is misspelt.
 void note_unknown(Policy& policy, const Instance& instance) {
@@ -269,9 +268,9 @@ void note_unknown(Policy& policy, const Instance& instance) {
     Node all{.kind = Node::Kind::kMap};
     for (const auto& [name, node] : *level) {
       const auto is_it = [&name = name](std::string_view each) { return plain_word(each) == name; };
-      if (std::ranges::none_of(names_of_retry(), is_it)) all.children.push_back(node);
+      if (std::ranges::none_of(kNames, is_it)) all.children.push_back(node);
     }
-    note_others(policy.notes, all, names_of_retry(), "no property of a retry, and Spring skips it");
+    note_others(policy.notes, all, kNames, "no property of a retry, and Spring skips it");
   }
 }
 
@@ -325,28 +324,26 @@ void read_breaker(Policy& policy, const Instance& instance) {
       "say which do)");
 }
 
-std::size_t first_line(const Nodes& properties) {
-  std::size_t first = 0;
-  for (const auto& [name, each] : properties) {
-    if (first == 0 || each.line < first) first = each.line;
-  }
-  return first;
-}
-
 Policy policy_of(Modules& modules, const std::string& name, const std::string& title,
                  const Instance& instance) {
   Policy policy{.names = {title}};
-  for (const Nodes* each : instance.levels) {
-    if (policy.line == 0) policy.line = first_line(*each);
+  for (const Nodes* level : instance.levels) {
+    if (level->empty()) continue;
+    const auto line_of = [](const auto& each) { return each.second.line; };
+    policy.line = line_of(*std::ranges::min_element(*level, {}, line_of));
+    break;
   }
   read_retry(policy, instance);
-  const Module &breakers = modules["circuitbreaker"], &limits = modules["timelimiter"];
-  if (const auto found = breakers.instances.find(name);
-      found != breakers.instances.end() && !found->second.empty()) {
-    read_breaker(policy, instance_of(breakers, "", found->second));
-  }
-  if (const auto found = limits.instances.find(name); found != limits.instances.end()) {
-    set(policy, kTimeLimit, instance_of(limits, "", found->second)[kTimeLimit.name]);
+  // The instance of this name in another module; without levels if there is none.
+  const auto in_module = [&](const char* other) {
+    const Module& module = modules[other];
+    const auto found = module.instances.find(name);
+    return found == module.instances.end() ? Instance() : instance_of(module, "", found->second);
+  };
+  const Instance breaker = in_module("circuitbreaker"), limit = in_module("timelimiter");
+  if (!breaker.levels.empty() && !breaker.levels.front()->empty()) read_breaker(policy, breaker);
+  if (!limit.levels.empty()) {
+    set(policy, kTimeLimit, limit[kTimeLimit.name]);
   } else {
     policy.not_modelled(0,
                         "the timeout of a call stands in the program (its HTTP client): give "
@@ -401,7 +398,8 @@ void flatten(std::vector<Node>& entries, const Node& node, const std::string& pa
 }
 
 bool is_ours(std::string_view key) {
-  return plain_word(key.substr(0, kPrefix.size() - 1)) == "resilience4j";
+  constexpr std::string_view kName = "resilience4j";
+  return plain_word(key.substr(0, kName.size())) == kName;
 }
 
 // The profile of a document; empty if it has none.

@@ -11,11 +11,11 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kProgram = "Spring Cloud Gateway";
-constexpr Field kRetries{"retries", "max-retries", count_from_one, "3"};
+constexpr Field kRetries{"retries", "max-retries", count_from<1>, "3"};
 constexpr Field kTimeout{"response-timeout", "timeout", as_option<spring_duration>};
 constexpr std::array kBackoff{
     Field{"firstBackoff", "backoff-base", as_option<spring_duration>, "5ms"},
-    Field{"factor", "backoff-factor", count_from_one, "2"},
+    Field{"factor", "backoff-factor", count_from<1>, "2"},
     Field{"maxBackoff", "backoff-cap", as_option<spring_duration>}};
 
 // The words of the lists, each with the failures that it stands for.

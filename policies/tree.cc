@@ -3,6 +3,7 @@
 #include <yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,14 +25,6 @@ constexpr std::size_t kDeepest = 100;
                 ": " + why);
 }
 
-void check_names(const std::vector<Node>& members) {
-  std::set<std::string_view> names;
-  for (const Node& each : members) {
-    check_name(each.name, each.line);
-    if (!names.insert(each.name).second) refuse_at("YAML", each.line, 0, "a key is given twice");
-  }
-}
-
 // The code of the four hexadecimal digits after "\u", which the text begins with; 0 if it does not.
 unsigned escaped_code(std::string_view text) {
   if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return 0;
@@ -46,8 +39,7 @@ std::string without_pairs(std::string_view json) {
   std::string text;
   for (std::size_t i = 0; i < json.size(); ++i) {
     const unsigned high = escaped_code(json.substr(i)),
-                   low = escaped_code(
-                       json.substr(i).substr(std::min<std::size_t>(6, json.size() - i)));
+                   low = high == 0 ? 0 : escaped_code(json.substr(i + 6));
     if (high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
       const unsigned code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
       for (const unsigned byte : {0xf0 | code >> 18, 0x80 | (code >> 12 & 0x3f),
@@ -161,17 +153,15 @@ class YamlReader {
     const auto& scalar = event_.data.scalar;
     node.text.assign(reinterpret_cast<const char*>(scalar.value), scalar.length);
     node.quoted = scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    const bool null =
-        !node.quoted && (node.text.empty() || node.text == "~" || node.text == "null" ||
-                         node.text == "Null" || node.text == "NULL");
+    constexpr std::array<std::string_view, 5> kNulls{"", "~", "null", "Null", "NULL"};
+    const bool null = !node.quoted && std::ranges::count(kNulls, node.text) > 0;
     node.kind = null ? Node::Kind::kNull : Node::Kind::kScalar;
     if (null) node.text.clear();
     if (!node.quoted && node.text.find("{{") != node.text.npos) refuse_template(node.line);
   }
 
   [[noreturn]] static void refuse_template(std::size_t line) {
-    throw BadFile("line " + std::to_string(line) +
-                  ": this looks like a template: render it first (such as with helm template)");
+    throw BadFile("line " + std::to_string(line) + ": " + std::string(kTemplate));
   }
 
   void map(Node& node, std::size_t depth) {
@@ -188,9 +178,11 @@ class YamlReader {
       value.line = key.line;
       (key.text == "<<" && !key.quoted ? merged : node.children).push_back(std::move(value));
     }
-    check_names(node.children);
     std::set<std::string, std::less<>> names;
-    for (const Node& each : node.children) names.insert(each.name);
+    for (const Node& each : node.children) {
+      check_name(each.name, each.line);
+      if (!names.insert(each.name).second) refuse_at("YAML", each.line, 0, "a key is given twice");
+    }
     const auto merge = [&](const Node& from) {
       if (!from.is_map()) refuse_at("YAML", from.line, 0, "<< brings no map");
       for (const Node& each : from.children) {
@@ -200,11 +192,8 @@ class YamlReader {
       }
     };
     for (const Node& each : merged) {
-      if (!each.is_list()) {
-        merge(each);
-        continue;
-      }
-      for (const Node& one : each.children) merge(one);
+      if (!each.is_list()) merge(each);
+      for (const Node& one : each.items()) merge(one);
     }
   }
 
@@ -251,11 +240,6 @@ Node entry_of(std::string_view line, std::size_t number) {
   if (!value.empty() && (value.front() == '=' || value.front() == ':')) value.remove_prefix(1);
   skip_blanks();
   return scalar_node(unescaped(line.substr(0, end)), trimmed(unescaped(value)), number);
-}
-
-bool goes_on(std::string_view line) {
-  const std::size_t before = line.find_last_not_of('\\') + 1;  // 0 if there is nothing else
-  return (line.size() - before) % 2 == 1;
 }
 
 }  // namespace
@@ -320,6 +304,15 @@ Node scalar_node(std::string_view name, std::string_view text, std::size_t line)
           .text = std::string(text)};
 }
 
+bool has_template(std::string_view text) {
+  const auto has = [text](std::string_view sign) { return text.find(sign) != text.npos; };
+  return has("{{") || has("{%") || has("<%");
+}
+
+void refuse_template(std::string_view text) {
+  if (has_template(text)) throw BadFile(std::string(kTemplate));
+}
+
 bool is_json(std::string_view text) {
   const std::string_view begin =
       text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -358,8 +351,7 @@ std::vector<Node> parse_yaml(std::string_view text) {
     if (next.starts_with('T') || next == std::string_view("\0T", 2)) ++tags;
   }
   if (tags > kMostTags) refuse_too_large("more than 1000 times %T");
-  if (!is_json(text)) return YamlReader(text).documents();
-  const std::string plain = without_pairs(text);  // the reader does not copy it
+  const std::string plain = is_json(text) ? without_pairs(text) : std::string(text);
   return YamlReader(plain).documents();
 }
 
@@ -455,7 +447,8 @@ std::vector<std::vector<Node>> parse_properties(std::string_view text) {
       if (rest.empty() || rest.front() == '#' || rest.front() == '!') return;
       begin = number;
     }
-    const bool more = goes_on(rest);
+    // With an odd number of backslashes at its end it goes on. (npos + 1 is 0.)
+    const bool more = (rest.size() - (rest.find_last_not_of('\\') + 1)) % 2 == 1;
     if (more) rest.remove_suffix(1);
     line += rest;
     if (!more) end_line();

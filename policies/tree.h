@@ -1,11 +1,9 @@
 // What is in a file: lines, properties, or of YAML and JSON one tree of texts with the lines where they stand, and
 // Kubernetes' objects in it.
 //
-// The files are hostile: their size, depth, number of nodes and of aliases are bounded, so that none
-// takes more than some tens of megabytes or some seconds. LibYAML gives the events, one for
-// an alias, so that nothing is expanded before it is counted. (yaml-cpp's events would do, too, but its releases in Debian 12 and
-// 13 differ.) A file that is wrong anywhere is refused as
-// a whole. Messages name lines and columns, and never quote the file, which may hold passwords.
+// The files are hostile: size, depth, nodes and aliases are bounded, so that none takes more than some tens of megabytes or
+// some seconds. LibYAML has an event for an alias, so that nothing is expanded before it is counted. A file that is wrong
+// anywhere is refused as a whole. Messages name lines and columns, and never quote the file, which may hold passwords.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +18,7 @@
 namespace retrystorm {
 
 constexpr std::size_t kLongestFile = 4 << 20;  // in bytes
-// Of a name, in bytes: readers join names, show them and look for similar ones.
-constexpr std::size_t kLongestName = 1000;
+constexpr std::size_t kLongestName = 1000;     // readers join names, and look for similar ones
 
 // A file that cannot be read as what it is. The message says where and why.
 class BadFile : public std::runtime_error {
@@ -70,23 +67,24 @@ inline const Node kNowhere{};
 using Nodes = std::map<std::string, Node, std::less<>>;
 const Node& node_in(const Nodes& nodes, std::string_view name);
 
-// Throws BadFile if it is longer than `kLongestName`.
-void check_name(std::string_view name, std::size_t line);
+void check_name(std::string_view name, std::size_t line);  // throws BadFile if it is too long
 
 // A value of a file of lines.
 Node scalar_node(std::string_view name, std::string_view text, std::size_t line);
 
 bool is_json(std::string_view text);
 
-// JSON without its comments, which some programs take: blanks are in their place.
+inline constexpr std::string_view kTemplate =
+    "this looks like a template: render it first (such as with helm template)";
+bool has_template(std::string_view text);
+void refuse_template(std::string_view text);  // throws BadFile for one
+
+// With blanks in place of the comments, which some programs take.
 std::string without_comments(std::string_view json);
 
-// The documents of a YAML or JSON file. Aliases are replaced by what they stand for, merge keys (<<) by the
-// members that they bring. Throws BadFile.
+// The documents of a YAML or JSON file, with what aliases and merge keys (<<) stand for. Throws BadFile.
 std::vector<Node> parse_yaml(std::string_view text);
-
-// Throws BadFile if the text is not JSON, where its reader wants that: YAML is more than JSON.
-void check_json(std::string_view text);
+void check_json(std::string_view text);  // throws BadFile for YAML that is no JSON
 
 // Those of a file: its documents, or what is in their lists.
 std::vector<const Node*> objects_of(const std::vector<Node>& documents);
@@ -103,16 +101,15 @@ const Node& linkerd_annotations(const Node& object);
 // A host as the control plane sees it: a short name stands for a service of the same namespace.
 std::string full_host(const std::string& host, const Node& object);
 
-// The text of a file that is not longer than `kLongestFile`. Throws UnreadableFile, with the path before
-// the message.
+// The text of a file that is not longer than `kLongestFile`. Throws UnreadableFile.
 std::string read_text_file(const std::string& path);
 
 // Calls `take` with each line, without its end, and its number from 1 on.
 void each_line(std::string_view text,
                const std::function<void(std::string_view line, std::size_t number)>& take);
 
-// The documents of a properties file (`#---` begins another): `=`, `:` or a blank after the key, `\`
-// at the end of a line that goes on, `#` and `!` before comments. Each has values by their keys.
+// The values in the documents of a properties file (`#---` begins another): `=`, `:` or a blank after the key, `\` at the
+// end of a line that goes on, `#` and `!` before comments.
 std::vector<std::vector<Node>> parse_properties(std::string_view text);
 
 }  // namespace retrystorm

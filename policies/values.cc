@@ -102,10 +102,6 @@ void append(std::string& list, std::string_view part, std::string_view between) 
   list.append(list.empty() ? "" : between).append(part);
 }
 
-std::string option_text(Duration duration) {
-  return brief_duration(duration);
-}
-
 Duration protobuf_duration(std::string_view text) {
   if (!text.ends_with('s')) {
     refuse("a duration is written in seconds with an s here, such as \"1.5s\"");
@@ -121,7 +117,7 @@ Duration protobuf_duration(std::string_view text) {
 std::string positive_protobuf_duration(std::string_view text) {
   const Duration duration = protobuf_duration(text);
   if (duration <= Duration::zero()) refuse("this must be above zero");
-  return option_text(duration);
+  return brief_duration(duration);
 }
 
 Duration go_duration(std::string_view text) {
@@ -207,12 +203,6 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
 
 std::string whole_number(std::string_view text) {
   return whole(text, 4'294'967'295);
-}
-
-std::string count_from_one(std::string_view text) {
-  const std::string count = whole_number(text);
-  if (count == "0") refuse("this must be at least 1: the start fails");
-  return count;
 }
 
 std::string whole_seconds(std::string_view text) {

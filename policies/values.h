@@ -45,9 +45,6 @@ std::optional<std::string_view> meaning_of(std::string_view word, std::string_vi
 // Adds to a list in a text.
 void append(std::string& list, std::string_view part, std::string_view between = "+");
 
-// A duration as an option's text.
-std::string option_text(Duration duration);
-
 // "1.5s": seconds only, with a fraction of up to nine digits (protobuf, and with it gRPC and Envoy).
 Duration protobuf_duration(std::string_view text);
 // "1m30s" as in Go, but never a bare number (Istio).
@@ -64,28 +61,28 @@ Duration spring_duration(std::string_view text);
 // A duration that is read so, as an option's text.
 template <Duration (*read)(std::string_view)>
 std::string as_option(std::string_view text) {
-  return option_text(read(text));
+  return brief_duration(read(text));
 }
+std::string positive_protobuf_duration(std::string_view text);  // above zero
 
-// A whole number, such as 5 or 5.0.
+// A whole number, such as 5 or 5.0; of at least this; of what a program holds in 32 bits with a sign.
 std::string whole_number(std::string_view text);
-// The same of attempts, or of what else there must be one.
-std::string count_from_one(std::string_view text);
-std::string whole_seconds(std::string_view text);
-// The parts of a list. Throws BadFile if there are too many.
-std::vector<std::string_view> parts_of(std::string_view text, char separator);
-// The same of what a program holds in 32 bits with a sign.
+template <unsigned least>
+std::string count_from(std::string_view text) {
+  std::string count = whole_number(text);
+  if (std::stoul(count) >= least) return count;
+  refuse("this must be at least " + std::to_string(least) + ": the start fails");
+}
 inline constexpr std::uint32_t kMostSigned = 2'147'483'647;
 std::string signed_number(std::string_view text);
-// Adds a status, or a range such as 500-504, from 100 to 599.
-void add_statuses(RetryOn& on, std::string_view range);
-// Any number of at least 0.
-std::string plain_share(std::string_view text);
-// A percentage as a share: 20 becomes 0.2.
-std::string percent_as_share(std::string_view text);
+std::string whole_seconds(std::string_view text);
+std::string plain_share(std::string_view text);       // any number of at least 0
+std::string percent_as_share(std::string_view text);  // 20 becomes 0.2
 bool is_true(std::string_view text);
 
-// A duration above zero.
-std::string positive_protobuf_duration(std::string_view text);
+// The parts of a list. Throws BadFile if there are too many.
+std::vector<std::string_view> parts_of(std::string_view text, char separator);
+// Adds a status, or a range such as 500-504, from 100 to 599.
+void add_statuses(RetryOn& on, std::string_view range);
 
 }  // namespace retrystorm
