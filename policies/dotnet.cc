@@ -77,7 +77,6 @@ auto count_known(const Node& node) {
                                [&node](auto name) { return static_cast<bool>(part(node, name)); });
 }
 
-// The "Timeout" in a section.
 const Node& timeout_in(const Node& node, const Field& section) {
   return part(part(node, section.name), "Timeout");
 }
@@ -185,12 +184,9 @@ void walk(PolicyFile& file, const Node& node, const std::string& path) {
 }  // namespace
 
 PolicyFile read_dotnet(const std::vector<Node>& documents, ReadAs) {
-  PolicyFile file;
+  PolicyFile file{.kind = ".NET settings", .format = "dotnet"};
   for (const Node& each : documents) walk(file, each, "");
-  if (file.policies.empty()) return file;
-  file.kind = ".NET settings";
-  file.format = "dotnet";
-  return file;
+  return file.policies.empty() ? PolicyFile() : file;
 }
 
 }  // namespace retrystorm

@@ -89,8 +89,6 @@ std::string host_of(const std::string& cluster) {
 class Reader {
  public:
   PolicyFile read(const std::vector<Node>& documents) {
-    file_.kind = "Envoy configuration";
-    file_.format = "envoy";
     for (const Node& each : documents) find_clusters(each);
     for (const Node& each : documents) walk(each, {});
     if (file_.policies.empty()) {
@@ -102,7 +100,6 @@ class Reader {
   }
 
  private:
-  // What stands around a node.
   struct Around {
     std::string name{};                   // of the nearest thing with one
     const Node* host_policy = &kNowhere;  // the virtual host's, for routes without one of their own
@@ -264,16 +261,14 @@ class Reader {
 
   // The first one of a cluster, and the port of its first host.
   static void read_health_check(Policy& policy, const Node& cluster) {
-    const auto& checks = field(cluster, "health_checks").items();
-    if (checks.empty()) return;
-    const Node& check = checks.front();
+    const Node& check = field(cluster, "health_checks").first();
+    if (!check) return;
     if (!field(check, "http_health_check") && !field(check, "grpc_health_check")) {
       return policy.not_modelled(check.line, "a health check that is not by HTTP or gRPC");
     }
     const Node* host = &kNowhere;
     for (const Node& each : field(cluster, "load_assignment")["endpoints"].items()) {
-      const auto& hosts = field(each, "lb_endpoints").items();
-      if (!*host && !hosts.empty()) host = &hosts.front()["endpoint"];
+      if (!*host) host = &field(each, "lb_endpoints").first()["endpoint"];
     }
     const Node& port = field(field(*host, "health_check_config"), "port_value");
     add_probe(policy, kHealthCheck, check, port, kProgram, kNames);
@@ -286,11 +281,9 @@ class Reader {
     set_replicas(policy, hosts, field(cluster, "load_assignment"));
     Node balance = field(cluster, "lb_policy");
     // A list is first; what counts in it is the end of a name such as envoy.load_balancing_policies.random.
-    const auto& list = field(cluster, "load_balancing_policy")["policies"].items();
-    if (!list.empty()) {
-      const std::string name = field(list.front(), "typed_extension_config")["name"].brief();
-      balance =
-          scalar_node("load_balancing_policy", name.substr(name.rfind('.') + 1), list.front().line);
+    if (const Node& first = field(cluster, "load_balancing_policy")["policies"].first()) {
+      const std::string name = field(first, "typed_extension_config")["name"].brief();
+      balance = scalar_node("load_balancing_policy", name.substr(name.rfind('.') + 1), first.line);
     }
     add_balance(policy, balance);
     const Node& outliers = field(cluster, "outlier_detection");
@@ -329,7 +322,7 @@ class Reader {
     file_.add(std::move(policy));
   }
 
-  PolicyFile file_;
+  PolicyFile file_{.kind = "Envoy configuration", .format = "envoy"};
   std::map<std::string, std::pair<const Node*, std::size_t>> clusters_;  // with their hosts
   std::size_t without_ = 0;                                              // routes without a policy
 };

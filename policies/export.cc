@@ -622,11 +622,10 @@ Exported export_policy(const WorkloadOptions& workload, ExportFormat format, con
         {"export-throttle",
          {{"failures", throttle.tokens * throttle.threshold}, {"share", ShareOf{share}}}});
   }
-  if (file.policies.front().find("timeout") == nullptr) {
-    if (!workload.has_timeout()) return exported;
-    differs("timeout", brief_duration(workload.timeout), "none");
-  } else if (read.timeout != workload.timeout) {
-    differs("timeout", brief_duration(workload.timeout), brief_duration(read.timeout));
+  const bool timed = file.policies.front().find("timeout") != nullptr;
+  if (workload.timeout != (timed ? read.timeout : Duration::max())) {
+    differs("timeout", brief_duration(workload.timeout),
+            timed ? brief_duration(read.timeout) : "none");
   }
   return exported;
 }

@@ -160,8 +160,7 @@ class Reader {
     std::size_t number = 0;
     for (const Node& rule : route["spec>rules"].items()) {
       ++number;
-      const auto& matches = rule["matches"].items();
-      const std::string path = matches.empty() ? "" : matches.front()["path>value"].brief();
+      const std::string path = rule["matches"].first()["path>value"].brief();
       Policy policy{.names = {shown(name) + (path.empty() ? " rule " + std::to_string(number)
                                                           : ' ' + shown(path))},
                     .line = rule.line,

@@ -166,8 +166,8 @@ class Reader {
 
   // The first of a list of policies, each of which is a map in a map by its name.
   static void read_balance(Policy& policy, const Node& list) {
-    if (list.items().empty() || list.children.front().children.empty()) return;
-    const Node& first = list.children.front().children.front();
+    if (list.first().children.empty()) return;
+    const Node& first = list.first().children.front();
     if (!first.name.starts_with("outlier_detection")) {
       add_balance(policy, scalar_node(list.name, first.name, first.line));
       if (policy.find("balance") == nullptr) return;
@@ -333,13 +333,11 @@ class Reader {
 
 // gRPC for Go takes names whose letters are of another case (encoding/json), no other one does.
 void take_as_go_does(Node& node, std::vector<const Node*>& renamed) {
-  constexpr std::array<std::string_view, 16> kNames{
-      "name",           "service",        "method",
-      "timeout",        "waitForReady",   "retryPolicy",
-      "maxAttempts",    "initialBackoff", "maxBackoff",
-      "maxTokens",      "tokenRatio",     "backoffMultiplier",
-      "hedgingPolicy",  "hedgingDelay",   "retryableStatusCodes",
-      "retryThrottling"};
+  static const std::vector<std::string_view> kNames = split(
+      "name service method timeout waitForReady retryPolicy maxAttempts initialBackoff maxBackoff "
+      "maxTokens tokenRatio backoffMultiplier hedgingPolicy hedgingDelay retryableStatusCodes "
+      "retryThrottling",
+      ' ');
   for (Node& each : node.children) {
     for (const std::string_view name : kNames) {
       if (each.name == name || !is_same_name(name, each.name, NameCase::kAny)) continue;

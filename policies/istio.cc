@@ -55,7 +55,6 @@ struct Rule {
   std::map<std::string, const Node*> subsets{};  // their own trafficPolicy
 };
 
-// The gateways of a VirtualService.
 std::string layer_of(const Node& gateways) {
   bool mesh = gateways.items().empty(), gateway = false;
   for (const Node& each : gateways.items()) (each.text == "mesh" ? mesh : gateway) = true;
@@ -65,8 +64,7 @@ std::string layer_of(const Node& gateways) {
 std::string route_name(const Node& service, const Node& route, std::size_t number) {
   const std::string own = route["name"].brief();
   if (!own.empty()) return name_of(service) + '/' + shown(own);
-  const auto& matches = route["match"].items();
-  const Node& uri = matches.empty() ? kNowhere : matches.front()["uri"];
+  const Node& uri = route["match"].first()["uri"];
   if (uri.is_map() && !uri.children.empty()) {
     return name_of(service) + ' ' + shown(uri.children.front().text);
   }
@@ -140,8 +138,6 @@ class Reader {
       if (is_object(*each, "v1", "Service")) add_service(*each);
     }
     if (services.empty() && !has_rules_) return {};
-    file_.kind = "Istio configuration";
-    file_.format = "istio";
     for (const Node* each : services) {
       std::size_t number = 0;
       for (const Node& route : (*each)["spec>http"].items()) {
@@ -202,11 +198,7 @@ class Reader {
       if (seen.insert(full).second) policy.hosts.push_back(shown(full));
     }
     add_field(policy, kTimeout, route[kTimeout.name], kProgram);
-    if (retries.is_map()) {
-      read_retries(policy, retries);
-    } else {
-      set_default_retries(policy);
-    }
+    read_retries(policy, retries.is_map() ? retries : kNowhere);
     if (const Node& fault = route["fault"]) {
       policy.warn(kNoEffect, fault.line,
                   "while a fault is injected on a route, its retries and timeouts do not hold");
@@ -215,8 +207,8 @@ class Reader {
     if (policy.layer == "mesh") policy.assume("picker", "client", "each sidecar picks by itself");
     bool hashed = false;
     if (const auto rule = rules_.find(first); rule != rules_.end()) {
-      const Node& to = destinations.children.empty() ? kNowhere : destinations.children.front();
-      const auto own = rule->second.subsets.find(to["destination>subset"].brief());
+      const std::string subset = destinations.first()["destination>subset"].brief();
+      const auto own = rule->second.subsets.find(subset);
       hashed = read_traffic(policy, own == rule->second.subsets.end() ? kNowhere : *own->second,
                             (*rule->second.object)["spec>trafficPolicy"]);
     } else {
@@ -233,25 +225,16 @@ class Reader {
     file_.add(std::move(policy));
   }
 
-  static void set_default_retries(Policy& policy) {
-    policy.assume("max-retries", "2", "there are no retries: the default of Istio");
-    set_envoy_waits(policy);
-    policy.assume("backoff-base", "25ms", "the default of Istio");
-    settle_cap(policy, "its cap");
-    settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
-    add_conditions(policy, kDefaultConditions, {}, 0);
-    policy.assumed(0,
-                   "no retries are given, so Istio's default holds: 2 retries where the connection "
-                   "failed (the mesh's configuration can change it)");
-  }
-
+  // Or those by default.
   void read_retries(Policy& policy, const Node& retries) {
     note_others(policy.notes, retries,
                 {"attempts", "perTryTimeout", "retryOn", "retryRemoteLocalities",
                  "retryIgnorePreviousHosts", "backoff"},
                 "no field of retries: the API server refuses or drops it");
     const Node& attempts = retries[kAttempts.name];
-    if (attempts) {
+    if (!retries) {
+      policy.assume("max-retries", "2", "there are no retries: the default of Istio");
+    } else if (attempts) {
       add_field(policy, kAttempts, attempts, kProgram);
     } else {
       policy.set("max-retries", "0", retries.line,
@@ -261,10 +244,11 @@ class Reader {
     }
     set_envoy_waits(policy);
     add_field(policy, kBase, retries[kBase.name], kProgram);
+    if (!retries) policy.assume("backoff-base", "25ms", "the default of Istio");
     settle_cap(policy, "its cap");
     add_field(policy, kTryTimeout, retries[kTryTimeout.name], kProgram);
     settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
-    if (!attempts || attempts.text == "0") return;
+    if (retries && (!attempts || attempts.text == "0")) return;
     const Node& said = retries["retryOn"];
     const Node& on = said.text.empty() ? kNowhere : said;
     if (on.text.find(", ") != std::string::npos) {
@@ -275,6 +259,12 @@ class Reader {
     }
     const bool statuses =
         add_conditions(policy, on ? std::string_view(on.text) : kDefaultConditions, {}, on.line);
+    if (!retries) {
+      policy.assumed(
+          0,
+          "no retries are given, so Istio's default holds: 2 retries where the connection failed "
+          "(the mesh's configuration can change it)");
+    }
     const bool grpc = std::ranges::any_of(
         policy.hosts, [this](const auto& each) { return grpc_.contains(each); });
     if (!statuses || (!grpc && knows_protocols_)) return;
@@ -298,7 +288,7 @@ class Reader {
     file_.add(std::move(policy));
   }
 
-  PolicyFile file_;
+  PolicyFile file_{.kind = "Istio configuration", .format = "istio"};
   std::map<std::string, Rule> rules_;
   bool has_rules_ = false;
   std::set<std::string> grpc_;    // hosts that speak it

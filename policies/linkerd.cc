@@ -58,14 +58,10 @@ constexpr Field kGrpc{"retry.linkerd.io/grpc", "retry-on", grpc_statuses};
 
 constexpr std::string_view kNotRetried = "requests with a body above 64 KiB, which are not retried";
 
-// Of annotations others are for other programs, so only those that begin like Linkerd's count.
 void note_unknown(Policy& policy, const Node& all) {
   for (const Node& each : all.children) {
-    const bool ours =
-        each.name.starts_with("retry.linkerd.io/") || each.name.starts_with("timeout.linkerd.io/");
-    if (!ours || row_named(kAnnotations, each.name) != nullptr || each.name == kHttp.name ||
-        each.name == kGrpc.name || each.name.ends_with("/response") ||
-        each.name.ends_with("/idle")) {
+    if (row_named(kAnnotations, each.name) || each.name == kHttp.name || each.name == kGrpc.name ||
+        each.name.ends_with("/response") || each.name.ends_with("/idle")) {
       continue;
     }
     policy.warn(kNoEffect, each.line,
@@ -80,10 +76,7 @@ void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
   add_fields(policy, kAnnotations, all, kProgram);
   note_unknown(policy, all);
   settle_timeouts(policy, kProgram, "retry.linkerd.io/timeout", "timeout.linkerd.io/request");
-  const auto member = [&all](const Field& each) -> const Node& {
-    return all.member(each.name, NameCase::kExact);
-  };
-  const Node &http = member(kHttp), &grpc = member(kGrpc), &limit = member(kAnnotations[1]);
+  const Node &http = all[kHttp.name], &grpc = all[kGrpc.name], &limit = all[kAnnotations[1].name];
   if (!http && !grpc) {
     const std::string why = "without retry.linkerd.io/http or /grpc nothing is retried";
     policy.assume("max-retries", "0", why);
@@ -175,7 +168,7 @@ PolicyFile read_linkerd(const std::vector<Node>& documents, ReadAs) {
   PolicyFile file;
   for (const Node* each : objects_of(documents)) {
     const bool profile = is_object(*each, kGroup, "ServiceProfile");
-    const Node& all = linkerd_annotations(*each);
+    const Node all = linkerd_annotations(*each);
     if (profile || all) file.kind = "Linkerd configuration";
     if (profile) read_profile(file, *each);
     if (all) read_annotations(file, *each, all);

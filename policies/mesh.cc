@@ -61,9 +61,9 @@ void add_probes(Policy& policy, const Node& container) {
     if (probe && (!port || policy.find("probe"))) {
       policy.not_modelled(probe.line, name + ": one probe, by HTTP or gRPC, is simulated");
     } else if (probe) {
-      const auto& ports = container["ports"].items();
-      const bool same = ports.empty() || port.text == ports.front()["containerPort"].text ||
-                        port.text == ports.front()["name"].text;
+      const Node& first = container["ports"].first();
+      const bool same =
+          !first || port.text == first["containerPort"].text || port.text == first["name"].text;
       add_probe(policy, kProbe, probe, same ? kNowhere : port, "Kubernetes");
       policy.take("probe-does", name.starts_with('l') ? "restart" : "stop-traffic", probe);
     }
@@ -269,8 +269,7 @@ void add_workloads(PolicyFile& file, const std::vector<Node>& documents) {
         return labels.member(label.name, NameCase::kExact).text == label.text;
       });
       if (!selects || selector.empty() || namespace_of(*each) != namespace_of(*service)) continue;
-      const auto& containers = (*each)["spec>template>spec>containers"].items();
-      if (hosts == 0 && !containers.empty()) add_probes(policy, containers.front());
+      if (hosts == 0) add_probes(policy, (*each)["spec>template>spec>containers"].first());
       const std::string replicas = (*each)["spec>replicas"].brief();
       hosts += replicas.empty() ? 1 : std::strtoul(replicas.c_str(), nullptr, 10);
     }

@@ -7,6 +7,7 @@
 
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -310,15 +311,12 @@ void finish(PolicyFile& file) {
 std::string settings_text(const PolicyFile& file, const Policy& policy, std::string_view path) {
   std::string text;
   add_comment(text, printable(path) + ", " + at_line(policy.line) + file.kind);
-  std::string names = "for " + (policy.names.empty() ? "all" : policy.names.front());
+  std::vector<std::string> names = policy.names;
   constexpr std::size_t kShownNames = 8;
-  for (std::size_t i = 1; i < std::min(policy.names.size(), kShownNames); ++i) {
-    names += ", " + policy.names[i];
-  }
-  if (policy.names.size() > kShownNames) {
-    names += " and " + std::to_string(policy.names.size() - kShownNames) + " more";
-  }
-  add_comment(text, names);
+  const std::size_t more = names.size() - std::min(names.size(), kShownNames);
+  names.resize(names.size() - more);
+  add_comment(text, "for " + (names.empty() ? "all" : list_words(names)) +
+                        (more > 0 ? " and " + std::to_string(more) + " more" : ""));
   for (const auto* notes : {&file.notes, &policy.notes}) {
     for (const Note& each : *notes) {
       const char* const kind = each.rule == kNotModelled ? "not modelled: "

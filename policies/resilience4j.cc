@@ -55,7 +55,6 @@ constexpr std::array kWindowTime{
     Field{"slidingWindowSize", "breaker-time", whole_seconds, "100s"},
     Field{"slidingWindowSize", "breaker-slices", count_from<1>, "100"}};
 
-// Of a retry.
 constexpr std::string_view kClasses = "classes of Java; --retry-on stays as it is";
 constexpr std::array kOthersOfRetry{
     not_simulated("intervalBiFunction", "a class that computes the waits, in place of all others"),
@@ -243,24 +242,12 @@ void note_removed(Policy& policy, const Node& old, const std::string& instead = 
 }
 
 // The properties of a retry, as in resilience4j 2.3 (CommonRetryConfigurationProperties), and what it had before.
-const std::vector<std::string_view> kNames{"baseConfig",
-                                           "maxRetryAttempts",
-                                           "enableExponentialBackoff",
-                                           "enableRandomizedWait",
-                                           "failAfterMaxAttempts",
-                                           "consumeResultBeforeRetryAttempt",
-                                           "eventConsumerBufferSize",
-                                           "ignoreClassBindingExceptions",
-                                           "maxAttempts",
-                                           "waitDuration",
-                                           "exponentialBackoffMultiplier",
-                                           "exponentialMaxWaitDuration",
-                                           "randomizedWaitFactor",
-                                           "intervalBiFunction",
-                                           "retryExceptions",
-                                           "ignoreExceptions",
-                                           "retryExceptionPredicate",
-                                           "resultPredicate"};
+const std::vector<std::string_view> kNames = split(
+    "baseConfig maxRetryAttempts enableExponentialBackoff enableRandomizedWait failAfterMaxAttempts "
+    "consumeResultBeforeRetryAttempt eventConsumerBufferSize ignoreClassBindingExceptions maxAttempts "
+    "waitDuration exponentialBackoffMultiplier exponentialMaxWaitDuration randomizedWaitFactor "
+    "intervalBiFunction retryExceptions ignoreExceptions retryExceptionPredicate resultPredicate",
+    ' ');
 
 // Spring skips what is misspelt.
 void note_unknown(Policy& policy, const Instance& instance) {
@@ -426,7 +413,7 @@ PolicyFile read_resilience4j(const std::vector<Node>& documents, ReadAs) {
 }
 
 PolicyFile read_properties(const std::vector<std::vector<Node>>& documents) {
-  PolicyFile file;
+  PolicyFile file{.kind = "resilience4j configuration", .format = "resilience4j"};
   Modules base;
   // The documents of each. All that is in none is copied for each of them.
   std::map<std::string, std::vector<const std::vector<Node>*>> profiles;
@@ -441,9 +428,7 @@ PolicyFile read_properties(const std::vector<std::vector<Node>>& documents) {
     }
     for (const Node& each : document) add_entry(base, each);
   }
-  if (!ours) return file;
-  file.kind = "resilience4j configuration";
-  file.format = "resilience4j";
+  if (!ours) return {};
   add_policies(file, base, "");
   note_lone_breakers(file, base);
   if (profiles.size() > kMostProfiles) {

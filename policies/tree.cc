@@ -280,6 +280,10 @@ const std::vector<Node>& Node::items() const {
   return is_list() ? children : kNone;
 }
 
+const Node& Node::first() const {
+  return items().empty() ? kNowhere : children.front();
+}
+
 std::string in_camel_case(std::string_view snake) {
   std::string camel;
   for (std::size_t i = 0; i < snake.size(); ++i) {
@@ -400,13 +404,13 @@ std::string full_host(const std::string& host, const Node& object) {
   return host + '.' + namespace_of(object) + ".svc.cluster.local";
 }
 
-const Node& linkerd_annotations(const Node& object) {
-  const Node& all = object["metadata>annotations"];
-  const bool ours = all.is_map() && std::ranges::any_of(all.children, [](const Node& each) {
-                      return each.name.starts_with("retry.linkerd.io/") ||
-                             each.name.starts_with("timeout.linkerd.io/");
-                    });
-  return ours ? all : kNowhere;
+Node linkerd_annotations(const Node& object) {
+  Node ours = object["metadata>annotations"];
+  std::erase_if(ours.children, [](const Node& each) {
+    return !each.name.starts_with("retry.linkerd.io/") &&
+           !each.name.starts_with("timeout.linkerd.io/");
+  });
+  return ours.children.empty() ? kNowhere : ours;
 }
 
 std::string read_text_file(const std::string& path) {

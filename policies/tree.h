@@ -54,8 +54,9 @@ struct Node {
   const Node& at(std::string_view path, NameCase name_case) const;
   const Node& first_of(std::initializer_list<std::string_view> names) const;
   const Node& member(std::string_view key, NameCase name_case) const;
-  // The elements of a list; of anything else none.
+  // The elements of a list; of anything else none. The first of them.
   const std::vector<Node>& items() const;
+  const Node& first() const;
   // Of a scalar, a name or a number: at most `kLongestName` of its text.
   std::string brief() const { return is_scalar() ? text.substr(0, kLongestName) : ""; }
 };
@@ -95,8 +96,8 @@ bool is_object(const Node& node, std::string_view group, std::string_view kind);
 // "default" if none is given.
 std::string namespace_of(const Node& object);
 
-// The annotations of an object if some of them say what Linkerd retries.
-const Node& linkerd_annotations(const Node& object);
+// Those annotations of an object that say what Linkerd retries, if there are any.
+Node linkerd_annotations(const Node& object);
 
 // A host as the control plane sees it: a short name stands for a service of the same namespace.
 std::string full_host(const std::string& host, const Node& object);
