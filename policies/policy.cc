@@ -1,6 +1,7 @@
 #include "policies/policy.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <stdexcept>
 #include <unordered_map>
@@ -54,10 +55,9 @@ bool is_of_hosts(std::string_view option) {
 void set_hosts_apart(Policy& policy) {
   if (policy.find("replicas") != nullptr) return;
   const auto rest =
-      std::stable_partition(policy.settings.begin(), policy.settings.end(),
-                            [](const Setting& each) { return !is_of_hosts(each.option); });
-  policy.of_hosts.assign(rest, policy.settings.end());
-  policy.settings.erase(rest, policy.settings.end());
+      std::ranges::stable_partition(policy.settings, std::not_fn(is_of_hosts), &Setting::option);
+  policy.of_hosts.assign(rest.begin(), rest.end());
+  policy.settings.erase(rest.begin(), rest.end());
 }
 
 // What the policy says, without its lines: the same text for policies that are equal.
@@ -79,13 +79,6 @@ std::string content_of(const Policy& policy) {
   return text;
 }
 
-void append_new(std::vector<std::string>& list, std::set<std::string>& known,
-                const std::vector<std::string>& more) {
-  for (const std::string& each : more) {
-    if (known.insert(each).second) list.push_back(each);
-  }
-}
-
 void fold(std::vector<Policy>& policies) {
   std::unordered_map<std::string, std::size_t> places;  // by content
   std::vector<Policy> folded;
@@ -99,8 +92,12 @@ void fold(std::vector<Policy>& policies) {
       continue;
     }
     const std::size_t twin = place->second;
-    append_new(folded[twin].names, names[twin], each.names);
-    append_new(folded[twin].hosts, hosts[twin], each.hosts);
+    for (const std::string& name : each.names) {
+      if (names[twin].insert(name).second) folded[twin].names.push_back(name);
+    }
+    for (const std::string& host : each.hosts) {
+      if (hosts[twin].insert(host).second) folded[twin].hosts.push_back(host);
+    }
   }
   policies = std::move(folded);
 }
