@@ -1,7 +1,6 @@
 #include "server/http_server.h"
 
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -150,10 +149,7 @@ class HttpServer::Job final : public ServicePool::Job {
 
   void answer() override { server_.serve(connection_); }
   // Has the client closed or reset the connection? What it sent before can still be read.
-  bool is_abandoned() const override {
-    pollfd state{connection_->number(), POLLRDHUP, 0};
-    return poll(&state, 1, 0) > 0;
-  }
+  bool is_abandoned() const override { return is_ready(connection_->number(), POLLRDHUP); }
   std::function<std::optional<Duration>()> time_left() const override {
     if (!server_.keeps_deadlines_) return {};
     return [connection = connection_] { return peek_time_left(connection->number()); };

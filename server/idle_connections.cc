@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <iterator>
 #include <new>
 #include <stdexcept>
@@ -36,7 +35,7 @@ IdleConnections::IdleConnections(Duration longest, std::function<void(Connection
   epoll_event wake{.events = EPOLLIN, .data = {.fd = wake_.number()}};
   if (!events_ || !wake_ ||
       epoll_ctl(events_.number(), EPOLL_CTL_ADD, wake_.number(), &wake) != 0) {
-    throw std::runtime_error("cannot watch connections: " + std::system_category().message(errno));
+    throw std::system_error(errno, std::system_category(), "cannot watch connections");
   }
   try {
     thread_ = std::thread(&IdleConnections::watch, this);
@@ -74,20 +73,14 @@ void IdleConnections::close_oldest(std::size_t count) {
 }
 
 int IdleConnections::close_old() {
-  if (longest_ == Duration::max()) return -1;
   const std::scoped_lock lock(mutex_);
   const TimePoint now = Clock::now();
-  Duration left = longest_;  // until one that is added now is too old
   while (!order_.empty()) {
-    left = connections_.at(order_.front()).since + longest_ - now;
-    if (left > Duration::zero()) break;
+    const TimePoint end = saturating_add(connections_.at(order_.front()).since, longest_);
+    if (end > now) return milliseconds_until(end);
     remove(order_.front());
-    left = longest_;
   }
-  using std::chrono::milliseconds;
-  return static_cast<int>(
-      std::min<Duration>(std::chrono::ceil<milliseconds>(left), std::chrono::hours(1)) /
-      milliseconds(1));
+  return milliseconds_until(saturating_add(now, longest_));  // one may be added now
 }
 
 void IdleConnections::stop() {
@@ -96,8 +89,7 @@ void IdleConnections::stop() {
     if (std::exchange(stopping_, true)) return;
     connections_.clear();
     order_.clear();
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = write(wake_.number(), &one, sizeof(one));
+    eventfd_write(wake_.number(), 1);
   }
   thread_.join();
 }

@@ -1,7 +1,6 @@
 #include "client/outage/outage_command.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,8 +12,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <utility>
-
-#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {
@@ -132,13 +129,7 @@ class OutageCommand::Runner {
     terminate();
   }
 
-  bool ends_until(TimePoint time) const {
-    pollfd ended{descriptor_, POLLIN, 0};
-    do {
-      if (poll(&ended, 1, milliseconds_until(time)) > 0) return true;
-    } while (Clock::now() < time);
-    return false;
-  }
+  bool ends_until(TimePoint time) const { return is_ready(descriptor_, POLLIN, time); }
 
   // Waits for the command's end if it still runs.
   void reap(Report::Fate fate) {
@@ -171,37 +162,24 @@ OutageCommand::OutageCommand(const OutageCommands& commands) : commands_(command
   start_runner();
 }
 
-OutageCommand::~OutageCommand() {
-  runner_.reset();
-  close(reports_);
-}
-
 // If an outage is still in force, the new runner ends it at its time, or at once if that has
 // passed.
 void OutageCommand::start_runner() {
-  const std::array<int, 2> pipe = make_pipe();
+  std::array<Descriptor, 2> pipe = make_pipe();
   const bool begun = ends_due_ > 0;
   const TimePoint until = in_outage_ ? until_ : TimePoint::min();
-  try {
-    runner_.emplace("outage-commands", pipe[1], [&](int messages) {
-      std::signal(SIGPIPE, SIG_IGN);
-      Runner(commands_, messages, pipe[1], begun, until).run();
-    });
-  } catch (...) {
-    close(pipe[0]);
-    close(pipe[1]);
-    throw;
-  }
-  close(pipe[1]);
-  reports_ = pipe[0];
+  runner_.emplace("outage-commands", pipe[1].number(), [&](int messages) {
+    std::signal(SIGPIPE, SIG_IGN);
+    Runner(commands_, messages, pipe[1].number(), begun, until).run();
+  });
+  reports_ = std::move(pipe[0]);
 }
 
 // Throws std::runtime_error if no runner can be started.
 void OutageCommand::replace_runner() {
   const std::string lost = "the process that runs the outage's commands was killed";
   runner_.reset();
-  close(reports_);
-  reports_ = -1;
+  reports_ = {};
   failures_ += static_cast<std::size_t>(std::max(under_way_, 0));  // how they ended is unknown
   under_way_ = 0;
   if (ends_due_ > 0) in_doubt_ = true;
@@ -249,11 +227,10 @@ std::vector<std::string> OutageCommand::take_news(Duration patience) {
 }
 
 void OutageCommand::take_reports(TimePoint until) {
-  while (reports_ >= 0) {
-    pollfd reports{reports_, POLLIN, 0};
-    if (poll(&reports, 1, under_way_ > 0 ? milliseconds_until(until) : 0) <= 0) break;
+  while (reports_ &&
+         is_ready(reports_.number(), POLLIN, under_way_ > 0 ? until : TimePoint::min())) {
     Report report{};
-    if (read(reports_, &report, sizeof(report)) == sizeof(report)) {
+    if (read(reports_.number(), &report, sizeof(report)) == sizeof(report)) {
       take(report);
     } else {
       replace_runner();

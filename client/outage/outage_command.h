@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/outage/watchdog.h"
+#include "common/os/process.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
@@ -28,10 +29,6 @@ class OutageCommand {
  public:
   // Throws std::runtime_error with a readable message.
   explicit OutageCommand(const OutageCommands& commands);
-  ~OutageCommand();
-
-  OutageCommand(const OutageCommand&) = delete;
-  OutageCommand& operator=(const OutageCommand&) = delete;
 
   // Both start their command and return at once. The outage ends at `until`, or when `end` is
   // called before that. If the begin still runs when the outage must end, or if the end takes too
@@ -76,7 +73,7 @@ class OutageCommand {
   std::string by_hand() const;
 
   const OutageCommands commands_;
-  int reports_ = -1;  // from the runner
+  Descriptor reports_;  // from the runner
   std::optional<Watchdog> runner_;
   int runners_lost_ = 0;  // in the last outage
 

@@ -1,6 +1,5 @@
 #include "client/outage/server_process.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,8 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-
-#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {
@@ -23,19 +20,14 @@ constexpr char kAwake = 'a';
 void wake_in_time(int messages, int server) {
   WatchdogMessage last{.what = kAwake};
   while (true) {
-    pollfd ready{messages, POLLIN, 0};
-    if (poll(&ready, 1, milliseconds_until(last.until)) > 0) {
+    if (is_ready(messages, POLLIN, last.until)) {
       if (!read_message(messages, last)) break;
-    } else if (Clock::now() >= last.until) {
+    } else {
       pidfd_send_signal(server, SIGCONT, nullptr, 0);
       last.until = TimePoint::max();
     }
   }
   if (last.what == kFrozen) pidfd_send_signal(server, SIGCONT, nullptr, 0);
-}
-
-std::string reason() {
-  return std::generic_category().message(errno);
 }
 
 }  // namespace
@@ -70,35 +62,23 @@ pid_t parent_of_same(pid_t pid) {
   return 0;
 }
 
-ServerProcess::ServerProcess(pid_t pid) : pid_(pid) {
+ServerProcess::ServerProcess(pid_t pid) : pid_(pid), process_(pidfd_open(pid, 0)) {
+  const int error = errno;
   const std::string who = "process " + std::to_string(pid);
   if (pid == getpid()) throw std::runtime_error(who + " is this client itself, not the server");
   if (pid == 1) throw std::runtime_error(who + " is the init process, not the server");
-  process_ = pidfd_open(pid, 0);
-  if (process_ < 0) {
-    throw std::runtime_error(errno == ESRCH ? "there is no " + who
-                                            : who + " cannot be watched: " + reason());
+  if (!process_) {
+    if (error == ESRCH) throw std::runtime_error("there is no " + who);
+    throw std::system_error(error, std::generic_category(), who + " cannot be watched");
   }
-  try {
-    if (has_ended()) throw std::runtime_error(who + " has ended");
-    if (pidfd_send_signal(process_, 0, nullptr, 0) != 0) {
-      throw std::runtime_error(who + " cannot be frozen: " + reason());
-    }
-    start_watchdog();
-  } catch (...) {
-    close(process_);
-    throw;
-  }
-}
-
-ServerProcess::~ServerProcess() {
-  watchdog_.reset();
-  close(process_);
+  if (has_ended()) throw std::runtime_error(who + " has ended");
+  send(0, who + " cannot be frozen");
+  start_watchdog();
 }
 
 void ServerProcess::start_watchdog() {
-  watchdog_.emplace("outage-watchdog", process_,
-                    [this](int messages) { wake_in_time(messages, process_); });
+  watchdog_.emplace("outage-watchdog", process_.number(),
+                    [this](int messages) { wake_in_time(messages, process_.number()); });
 }
 
 void ServerProcess::freeze(TimePoint until) {
@@ -123,18 +103,17 @@ void ServerProcess::wake() {
 
 void ServerProcess::signal(int number) {
   const std::string cannot =
-      "the server (process " + std::to_string(pid_) + ") cannot be signalled: ";
+      "the server (process " + std::to_string(pid_) + ") cannot be signalled";
   // Without this check, signals to a process that has ended but has not been waited for would seem
   // to succeed.
-  if (has_ended()) throw std::runtime_error(cannot + "it has ended");
-  if (pidfd_send_signal(process_, number, nullptr, 0) != 0) {
-    throw std::runtime_error(cannot + reason());
-  }
+  if (has_ended()) throw std::runtime_error(cannot + ": it has ended");
+  send(number, cannot);
 }
 
-bool ServerProcess::has_ended() const {
-  pollfd process{process_, POLLIN, 0};
-  return poll(&process, 1, 0) > 0;
+void ServerProcess::send(int number, const std::string& cannot) const {
+  if (pidfd_send_signal(process_.number(), number, nullptr, 0) != 0) {
+    throw std::system_error(errno, std::generic_category(), cannot);
+  }
 }
 
 }  // namespace retrystorm

@@ -4,9 +4,11 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "client/outage/watchdog.h"
+#include "common/os/process.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
@@ -27,10 +29,6 @@ class ServerProcess {
   // Throws std::runtime_error with a readable message if there is no process `pid`, if it is this
   // one, or if we may not signal it.
   explicit ServerProcess(pid_t pid);
-  ~ServerProcess();
-
-  ServerProcess(const ServerProcess&) = delete;
-  ServerProcess& operator=(const ServerProcess&) = delete;
 
   // Freezes the process until `wake` or `until`, whichever is first. If it is frozen already,
   // `until` replaces the earlier time. Both throw std::runtime_error if the process has ended.
@@ -40,10 +38,11 @@ class ServerProcess {
  private:
   void start_watchdog();
   void signal(int number);
-  bool has_ended() const;
+  void send(int number, const std::string& cannot) const;
+  bool has_ended() const { return is_ready(process_.number()); }
 
   const pid_t pid_;
-  int process_ = -1;  // a pidfd
+  const Descriptor process_;  // a pidfd
   std::optional<Watchdog> watchdog_;
 };
 

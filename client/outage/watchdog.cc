@@ -1,7 +1,6 @@
 #include "client/outage/watchdog.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,16 +10,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
-
-#include "common/os/process.h"
+#include <utility>
 
 namespace retrystorm {
 namespace {
 
 // How long this process waits for the watchdog to end.
-constexpr int kPatienceMs = 2000;
+constexpr Duration kEndPatience = std::chrono::seconds(2);
 
 // Overwrites the name in the kernel and the whole command line, because `kill -9 $(pidof client)`
 // and `pkill -9 -f client` find a process by any of them.
@@ -53,16 +50,16 @@ void close_all_but(int one, int other) {
 
 }  // namespace
 
-std::array<int, 2> make_pipe() {
+std::array<Descriptor, 2> make_pipe() {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    throw std::runtime_error("cannot make a pipe: " + std::generic_category().message(errno));
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
   }
-  return pipe;
+  return {Descriptor(pipe[0]), Descriptor(pipe[1])};
 }
 
 Watchdog::Watchdog(const char* name, int kept, const std::function<void(int messages)>& watch) {
-  const std::array<int, 2> pipe = make_pipe();
+  std::array<Descriptor, 2> pipe = make_pipe();
   pid_ = fork();
   if (pid_ == 0) {
     setsid();
@@ -70,30 +67,28 @@ Watchdog::Watchdog(const char* name, int kept, const std::function<void(int mess
       std::signal(number, SIG_IGN);
     }
     take_name(name);
-    close_all_but(pipe[0], kept);
-    watch(pipe[0]);
+    // Here nothing may be destroyed: closing a `Descriptor` takes a lock.
+    close_all_but(pipe[0].number(), kept);
+    watch(pipe[0].number());
     _exit(0);
   }
-  const int error = errno;
-  close(pipe[0]);
-  messages_ = pipe[1];
   if (pid_ < 0) {
-    close(messages_);
-    throw std::runtime_error("cannot start the watchdog: " +
-                             std::generic_category().message(error));
+    throw std::system_error(errno, std::generic_category(), "cannot start the watchdog");
   }
+  messages_ = std::move(pipe[1]);
 }
 
 Watchdog::~Watchdog() {
-  const int process = pidfd_open(pid_, 0);
-  close(messages_);
-  pollfd ended{process, POLLIN, 0};
-  if (process < 0 || poll(&ended, 1, kPatienceMs) > 0) waitpid(pid_, nullptr, 0);
-  if (process >= 0) close(process);
+  const Descriptor process(pidfd_open(pid_, 0));
+  messages_ = {};
+  if (!process || is_ready(process.number(), POLLIN, Clock::now() + kEndPatience)) {
+    waitpid(pid_, nullptr, 0);
+  }
 }
 
 bool Watchdog::send(const WatchdogMessage& message) {
-  return write(messages_, &message, sizeof(message)) == sizeof(message);  // SIGPIPE is ignored
+  // SIGPIPE is ignored.
+  return write(messages_.number(), &message, sizeof(message)) == sizeof(message);
 }
 
 bool read_message(int messages, WatchdogMessage& message) {
@@ -102,13 +97,6 @@ bool read_message(int messages, WatchdogMessage& message) {
     if (size == sizeof(message)) return true;
     if (size >= 0 || errno != EINTR) return false;
   }
-}
-
-int milliseconds_until(TimePoint time) {
-  const TimePoint now = Clock::now();
-  if (time <= now) return 0;
-  const auto left = std::min<Duration>(time - now, std::chrono::hours(1));
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
 }
 
 }  // namespace retrystorm

@@ -6,13 +6,14 @@
 #include <array>
 #include <functional>
 
+#include "common/os/process.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
 
 // Makes a pipe that programs started by this process do not inherit. Returns its read end and its
 // write end. Throws std::runtime_error with a readable message.
-std::array<int, 2> make_pipe();
+std::array<Descriptor, 2> make_pipe();
 
 // A message to a watchdog.
 struct WatchdogMessage {
@@ -44,13 +45,10 @@ class Watchdog {
 
  private:
   pid_t pid_ = -1;
-  int messages_ = -1;
+  Descriptor messages_;
 };
 
 // Reads the next message in `watch`. Returns false at the end.
 bool read_message(int messages, WatchdogMessage& message);
-
-// For poll(): how long it is until then, at most an hour.
-int milliseconds_until(TimePoint time);
 
 }  // namespace retrystorm

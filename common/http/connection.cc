@@ -62,9 +62,7 @@ void Connection::renew(TimePoint deadline) {
 }
 
 bool Connection::can_be_used_again() const {
-  if (!socket_ || is_closed_ || begin_ != end_) return false;
-  pollfd state{socket(), POLLIN | POLLRDHUP, 0};
-  return poll(&state, 1, 0) == 0;
+  return socket_ && !is_closed_ && begin_ == end_ && !is_ready(socket(), POLLIN | POLLRDHUP);
 }
 
 bool Connection::open(const Url& url, SSL_CTX* tls, TimePoint deadline, Protocol protocol) {
@@ -230,13 +228,9 @@ Connection::Step Connection::try_to_write(const char* from, std::size_t size) {
 }
 
 bool Connection::wait(short events) {
-  while (true) {
-    const Duration left = deadline_ - Clock::now();
-    if (left <= Duration::zero()) return fail(Fault::kTimedOut, "no answer in time");
-    pollfd waits{socket(), events, 0};
-    const timespec time = timespec_of(left);
-    if (ppoll(&waits, 1, &time, nullptr) > 0) return true;
-  }
+  // Not after the deadline, even if something is there: it might go on for ever.
+  return (Clock::now() < deadline_ && is_ready(socket(), events, deadline_)) ||
+         fail(Fault::kTimedOut, "no answer in time");
 }
 
 Connection::Step Connection::step_of_tls(int result) {

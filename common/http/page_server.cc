@@ -33,9 +33,7 @@ constexpr std::size_t kBacklog = 128;
 
 Descriptor make_event() {
   Descriptor event(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  if (!event) {
-    throw std::runtime_error("cannot serve a port: " + std::generic_category().message(errno));
-  }
+  if (!event) throw std::system_error(errno, std::generic_category(), "cannot serve a port");
   return event;
 }
 
@@ -76,15 +74,10 @@ void LoopbackServer::wait_and_read() {
   };
   std::vector<pollfd> all{{wake_.number(), POLLIN, 0}, watched(listener_.descriptor())};
   for (const Connection& each : heads_) all.push_back(watched(each.socket.number()));
-  int timeout = -1;
-  if (!heads_.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(heads_[0].until - Clock::now());
-    timeout = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
-  }
-  poll(all.data(), all.size(), timeout);
+  poll(all.data(), all.size(), heads_.empty() ? -1 : milliseconds_until(heads_[0].until));
 
-  std::uint64_t ignored = 0;
-  [[maybe_unused]] const auto drained = ::read(wake_.number(), &ignored, sizeof(ignored));
+  eventfd_t ignored = 0;
+  eventfd_read(wake_.number(), &ignored);
   const TimePoint now = Clock::now();
   auto ready = all.begin() + 2;
   std::erase_if(heads_, [&](Connection& each) {
@@ -147,8 +140,7 @@ void LoopbackServer::answer(Connection connection) {
 }
 
 void LoopbackServer::wake() const {
-  constexpr std::uint64_t kOne = 1;
-  [[maybe_unused]] const auto written = write(wake_.number(), &kOne, sizeof(kOne));
+  eventfd_write(wake_.number(), 1);
 }
 
 std::string make_token() {

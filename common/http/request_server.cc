@@ -4,7 +4,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -23,13 +22,6 @@
 namespace retrystorm {
 
 namespace {
-
-// Waits for one of `events`. Returns whether it came before `until`.
-bool wait_for(int connection, short events, TimePoint until) {
-  pollfd wait{connection, events, 0};
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-  return poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) > 0;
-}
 
 // Is this a whole request without a body, after which the client wants to use the connection again?
 bool asks_to_keep(const std::string& text) {
@@ -57,7 +49,7 @@ class RequestStream final : public httplib::Stream {
         until_(Clock::now() + patience) {}
 
   bool is_readable() const override {
-    return taken_ < begun_.size() || wait_for(connection_, POLLIN, until_);
+    return taken_ < begun_.size() || is_ready(connection_, POLLIN, until_);
   }
 
   // A client that has ended the connection gets no answer, and is not counted as answered.
@@ -73,7 +65,7 @@ class RequestStream final : public httplib::Stream {
       taken_ += size;
       return static_cast<ssize_t>(size);
     }
-    if (!wait_for(connection_, POLLIN, until_)) return -1;
+    if (!is_ready(connection_, POLLIN, until_)) return -1;
     return recv(connection_, to, size, MSG_DONTWAIT);
   }
 
@@ -84,7 +76,7 @@ class RequestStream final : public httplib::Stream {
       const ssize_t sent = send(connection_, from + done, size - done, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent > 0) {
         done += static_cast<std::size_t>(sent);
-      } else if (!would_block(errno) || !wait_for(connection_, POLLOUT, until)) {
+      } else if (!would_block(errno) || !is_ready(connection_, POLLOUT, until)) {
         return -1;
       }
     }
@@ -135,7 +127,7 @@ bool RequestServer::serve(int connection, Duration patience) {
   const TimePoint until = Clock::now() + patience;
   RequestHead head;
   auto state = head.read_from(connection);
-  while (state == RequestHead::State::kIncomplete && wait_for(connection, POLLIN, until)) {
+  while (state == RequestHead::State::kIncomplete && is_ready(connection, POLLIN, until)) {
     state = head.read_from(connection);
   }
   if (state == RequestHead::State::kTooLong) refuse_head(connection);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -124,14 +123,7 @@ EndSignals::~EndSignals() {
 }
 
 bool EndSignals::wait_until(TimePoint deadline) {
-  while (!end_) {
-    const Duration left = std::max(deadline - Clock::now(), Duration::zero());
-    // Waits in steps: on some systems a far deadline does not fit in a timespec.
-    const timespec wait = timespec_of(std::min<Duration>(left, std::chrono::hours(1)));
-    pollfd wake{wake_.number(), POLLIN, 0};
-    ppoll(&wake, 1, &wait, nullptr);
-    if (wake.revents != 0 || Clock::now() >= deadline) break;
-  }
+  is_ready(wake_.number(), POLLIN, deadline);
   return end_;
 }
 
@@ -164,14 +156,34 @@ void EndSignals::request_end() {
 }
 
 void EndSignals::cancel() {
-  constexpr std::uint64_t kOne = 1;
-  [[maybe_unused]] const auto written = write(wake_.number(), &kOne, sizeof(kOne));
+  eventfd_write(wake_.number(), 1);
 }
 
-timespec timespec_of(Duration time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return {.tv_sec = static_cast<std::time_t>(seconds.count()),
-          .tv_nsec = static_cast<long>((time - seconds).count())};
+namespace {
+
+// At most an hour: on some systems a far deadline does not fit in a timespec.
+Duration left_until(TimePoint time) {
+  const TimePoint now = Clock::now();
+  return time <= now ? Duration::zero() : std::min<Duration>(time - now, std::chrono::hours(1));
+}
+
+}  // namespace
+
+bool is_ready(int descriptor, short events, TimePoint until) {
+  pollfd waits{descriptor, events, 0};
+  do {
+    const Duration left = left_until(until);
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec time{.tv_sec = static_cast<std::time_t>(seconds.count()),
+                        .tv_nsec = static_cast<long>((left - seconds).count())};
+    if (ppoll(&waits, 1, &time, nullptr) > 0) return true;
+  } while (Clock::now() < until);
+  return false;
+}
+
+int milliseconds_until(TimePoint time) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(left_until(time));
+  return static_cast<int>(left.count());
 }
 
 int local_port(int socket) {

@@ -6,12 +6,13 @@ extern "C" {  // glibc 2.36 lacks this
 #include <sys/pidfd.h>
 }
 
+#include <poll.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
-#include <ctime>
 #include <functional>
 #include <semaphore>
 #include <thread>
@@ -103,8 +104,12 @@ class EndSignals {
   std::jthread thread_;
 };
 
-// For poll and its like.
-timespec timespec_of(Duration time);
+// Waits until then for one of poll's events, if it is not there already. Returns false if none has come. Safe in a signal
+// handler, as is the next one.
+bool is_ready(int descriptor, short events = POLLIN, TimePoint until = TimePoint::min());
+
+// For poll(): how long it is until then, at most an hour.
+int milliseconds_until(TimePoint time);
 
 // The local port of a socket; 0 if it has none.
 int local_port(int socket);
