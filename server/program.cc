@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <random>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,42 +37,28 @@ class Reporter {
       : server_(server),
         interval_(interval),
         observers_(std::move(observers)),
-        start_(Clock::now()),
         last_(start_),
-        thread_(&Reporter::run, this) {}
-
-  ~Reporter() {
-    {
-      const std::scoped_lock lock(mutex_);
-      end_ = true;
-    }
-    ending_.notify_all();
-    thread_.join();
-  }
-
-  Reporter(const Reporter&) = delete;
-  Reporter& operator=(const Reporter&) = delete;
+        thread_([this](const std::stop_token& end) { run(end); }) {}
 
  private:
-  void run() {
-    std::unique_lock lock(mutex_);
+  void run(const std::stop_token& end) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
     TimePoint next = start_;
     while (true) {
       // A server that was suspended skips the missed reports instead of printing them all at once.
       do next = saturating_add(next, interval_);
       while (next <= Clock::now());
-      while (!end_ && Clock::now() < next) {
-        ending_.wait_until(lock, bounded(next));
+      while (!end.stop_requested() && Clock::now() < next) {
+        never.wait_until(lock, end, bounded(next), [] { return false; });
       }
-      if (end_) return;
-      // Unlocked, so that slow observers do not delay the end of the program.
-      lock.unlock();
+      if (end.stop_requested()) return;
       try {
         report(Clock::now());
       } catch (const std::bad_alloc&) {
         // Out of memory: this report is skipped.
       }
-      lock.lock();
     }
   }
 
@@ -84,12 +71,9 @@ class Reporter {
   HttpServer& server_;
   const Duration interval_;
   const std::vector<ServiceObserver*> observers_;
-  const TimePoint start_;
+  const TimePoint start_ = Clock::now();
   TimePoint last_;
-  std::mutex mutex_;
-  std::condition_variable ending_;
-  bool end_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 // A line for each callee, after that of the service.

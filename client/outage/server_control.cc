@@ -20,8 +20,6 @@ constexpr auto kInterval = 1s;
 constexpr auto kStatusPatience = 300ms;
 constexpr std::size_t kLongestStatus = 65536;
 
-using namespace std::chrono_literals;
-
 // Before the run, a server that does not answer is an error. During the run, it may be frozen for
 // a long time.
 constexpr auto kPatience = 2s;
@@ -36,32 +34,23 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
-ServerMonitor::ServerMonitor(const Url& url) : request_{.url = url} {
-  thread_ = std::thread(&ServerMonitor::run, this);
-}
-
-ServerMonitor::~ServerMonitor() {
-  {
-    const std::scoped_lock lock(mutex_);
-    end_ = true;
-  }
-  end_wanted_.notify_one();
-  thread_.join();
-}
+ServerMonitor::ServerMonitor(const Url& url)
+    : request_{.url = url}, thread_([this](const std::stop_token& end) { run(end); }) {}
 
 std::optional<ServerStatus> ServerMonitor::status() const {
   const std::scoped_lock lock(mutex_);
   return status_;
 }
 
-void ServerMonitor::run() {
+void ServerMonitor::run(const std::stop_token& end) {
+  std::condition_variable_any never;
   std::unique_lock lock(mutex_);
-  while (!end_) {
+  while (!end.stop_requested()) {
     lock.unlock();
     const auto status = ask();
     lock.lock();
     status_ = status;
-    end_wanted_.wait_for(lock, kInterval, [this] { return end_; });
+    never.wait_for(lock, end, kInterval, [] { return false; });
   }
 }
 
@@ -72,20 +61,9 @@ std::optional<ServerStatus> ServerMonitor::ask() {
 }
 
 ServerControl::ServerControl(const Url& url, std::string token)
-    : url_(url), token_(std::move(token)) {
-  thread_ = std::thread(&ServerControl::run, this);
-}
-
-ServerControl::~ServerControl() {
-  {
-    const std::scoped_lock lock(mutex_);
-    end_ = true;
-  }
-  changed_.notify_all();
-  // In a loop, because an interrupt has no effect before the connection is open.
-  for (; !ended_; std::this_thread::sleep_for(5ms)) client_.interrupt();
-  thread_.join();
-}
+    : url_(url),
+      token_(std::move(token)),
+      thread_([this](const std::stop_token& end) { run(end); }) {}
 
 void ServerControl::check(const std::string& orders) {
   HttpClient client;
@@ -120,11 +98,9 @@ void ServerControl::finish(Duration patience) {
   answers_.insert(answers_.end(), dropped.begin(), dropped.end());
 }
 
-void ServerControl::run() {
+void ServerControl::run(const std::stop_token& end) {
   std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return end_ || !orders_.empty(); });
-    if (end_) break;
+  while (changed_.wait(lock, end, [this] { return !orders_.empty(); })) {
     const std::string order = orders_.front();
     lock.unlock();
     const std::string why_not = carry_out(order);
@@ -133,7 +109,6 @@ void ServerControl::run() {
     orders_.pop_front();
     changed_.notify_all();
   }
-  ended_ = true;
 }
 
 std::string ServerControl::carry_out(const std::string& order) {

@@ -1,12 +1,12 @@
 // Sends the server orders over its admin port, outages and actions, and asks it for its status once a second.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,26 +24,20 @@ class ServerMonitor {
  public:
   // `url` must answer with a JSON object that has `concurrency` and `last_delay_s`.
   explicit ServerMonitor(const Url& url);
-  ~ServerMonitor();
-
-  ServerMonitor(const ServerMonitor&) = delete;
-  ServerMonitor& operator=(const ServerMonitor&) = delete;
 
   // Empty if the server did not answer the last time. Safe from any thread.
   std::optional<ServerStatus> status() const;
 
  private:
-  void run();
+  void run(const std::stop_token& end);
   std::optional<ServerStatus> ask();
 
   const HttpRequest request_;
   HttpClient client_;
 
   mutable std::mutex mutex_;
-  std::condition_variable end_wanted_;
-  bool end_ = false;
   std::optional<ServerStatus> status_;
-  std::thread thread_;
+  std::jthread thread_;  // the last member: it ends before the others
 };
 
 // A separate thread sends the orders one after the other, in the order in which they were given. A
@@ -58,10 +52,7 @@ class ServerControl {
   // `url`: of the admin port. Sends nothing yet.
   ServerControl(const Url& url, std::string token);
   // Drops all orders that have not been carried out.
-  ~ServerControl();
-
-  ServerControl(const ServerControl&) = delete;
-  ServerControl& operator=(const ServerControl&) = delete;
+  ~ServerControl() { finish(Duration::zero()); }
 
   // Asks the server whether it would carry out these orders (see orders.h), one on each line.
   // Throws std::runtime_error with a readable message if it would not, or if it cannot be asked.
@@ -83,7 +74,7 @@ class ServerControl {
     bool refused = false;   // true if none of them has any effect
   };
 
-  void run();
+  void run(const std::stop_token& end);
   // Returns an empty text if the order was carried out, else the reason. If the server refused an
   // outage, its end is not sent: the outage in force is another client's.
   std::string carry_out(const std::string& order);
@@ -93,14 +84,12 @@ class ServerControl {
   const std::string token_;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::deque<std::string> orders_;  // the first one is being sent
   std::vector<Answer> answers_;
-  bool end_ = false;
   bool outage_refused_ = false;  // used only by the thread
-  std::atomic<bool> ended_{false};
-  HttpClient client_;  // used by the thread; others only interrupt it
-  std::thread thread_;
+  HttpClient client_;            // used by the thread; others only interrupt it
+  std::jthread thread_;          // the last member: it ends before the others
 };
 
 // The servers of several hosts. An order is answered once each of those that got it has answered. Not thread-safe.
