@@ -86,16 +86,9 @@ void ServiceControl::State::end_outage() {
 }
 
 ServiceControl::ServiceControl(const ServiceOptions& configured, HttpServer& server)
-    : server_(server), state_{.configured = configured}, thread_(&ServiceControl::watch, this) {}
-
-ServiceControl::~ServiceControl() {
-  {
-    const std::scoped_lock lock(mutex_);
-    end_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
+    : server_(server),
+      state_{.configured = configured},
+      thread_([this](const std::stop_token& end) { watch(end); }) {}
 
 void ServiceControl::check(const std::string& orders) const {
   State state = [this] {
@@ -137,11 +130,12 @@ void ServiceControl::listen() {
   listens_again_ = TimePoint::max();
 }
 
-void ServiceControl::watch() {
+void ServiceControl::watch(const std::stop_token& end) {
   std::unique_lock lock(mutex_);
-  while (!end_) {
-    changed_.wait_until(lock, bounded(std::min(state_.outage_ends, listens_again_)));
-    if (end_) return;
+  while (!end.stop_requested()) {
+    const TimePoint due = next_change();
+    changed_.wait_until(lock, end, bounded(due), [&] { return next_change() != due; });
+    if (end.stop_requested()) return;
     const TimePoint now = Clock::now();
     const bool tried_before = now < state_.outage_ends;
     try {
@@ -161,83 +155,79 @@ void ServiceControl::watch() {
 }
 
 std::string server_metrics(const ServerInterval& totals, const Upstream* upstream) {
-  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   const ServiceCounts& counts = totals.counts;
-  LabelledValues rejected;
+  Exposition metrics;
+  metrics.add("retrystorm_server_concurrency", "Connections accepted and not yet answered.",
+              totals.concurrency);
+  metrics.add("retrystorm_server_delay_seconds",
+              "Delay of a request: by the curve at this concurrency or, with workers, of a request "
+              "that arrives now.",
+              to_seconds(totals.last_delay));
+  metrics.add("retrystorm_server_requests_offered_total",
+              "Connections accepted, whatever happened to them.", counts.offered);
+  metrics.add("retrystorm_server_requests_admitted_total", "Connections admitted to the service.",
+              counts.admitted);
+  metrics.add("retrystorm_server_requests_completed_total",
+              "Connections that the service has finished: served is an OK that could be sent, "
+              "failed an error by --error-share, wasted anything else, such as work for a "
+              "client that has hung up.",
+              "result",
+              {{"served", counts.served},
+               {"failed", counts.failed},
+               {"wasted", counts.completed - counts.served - counts.failed}});
+  metrics.add("retrystorm_server_requests_lost_total",
+              "Connections in the service that a restart or a drop reset.", counts.lost);
+  Exposition::LabelledValues rejected;
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
-    rejected.emplace_back(kRejections[i].name, number(counts.rejected[i]));
+    rejected.emplace_back(kRejections[i].name, counts.rejected[i]);
   }
-  std::vector<prometheus::MetricFamily> families{
-      gauge("retrystorm_server_concurrency", "Connections accepted and not yet answered.",
-            number(totals.concurrency)),
-      gauge("retrystorm_server_delay_seconds",
-            "Delay of a request: by the curve at this concurrency or, with workers, of a request "
-            "that arrives now.",
-            to_seconds(totals.last_delay)),
-      counter("retrystorm_server_requests_offered_total",
-              "Connections accepted, whatever happened to them.", number(counts.offered)),
-      counter("retrystorm_server_requests_admitted_total", "Connections admitted to the service.",
-              number(counts.admitted)),
-      counters("retrystorm_server_requests_completed_total",
-               "Connections that the service has finished: served is an OK that could be sent, "
-               "failed an error by --error-share, wasted anything else, such as work for a "
-               "client that has hung up.",
-               "result",
-               {{"served", number(counts.served)},
-                {"failed", number(counts.failed)},
-                {"wasted", number(counts.completed - counts.served - counts.failed)}}),
-      counter("retrystorm_server_requests_lost_total",
-              "Connections in the service that a restart or a drop reset.", number(counts.lost)),
-      counters("retrystorm_server_requests_rejected_total", "Connections rejected, by reason.",
-               "reason", rejected)};
+  metrics.add("retrystorm_server_requests_rejected_total", "Connections rejected, by reason.",
+              "reason", rejected);
   if (totals.kernel) {
-    families.push_back(gauge("retrystorm_server_accept_queue",
-                             "Connections that the server has not accepted.",
-                             number(totals.kernel->accept_queue)));
-    families.push_back(counter("retrystorm_server_no_room_total",
-                               "SYNs dropped since it listens, because the accept queue was full.",
-                               number(totals.kernel->no_room)));
+    metrics.add("retrystorm_server_accept_queue", "Connections that the server has not accepted.",
+                totals.kernel->accept_queue);
+    metrics.add("retrystorm_server_no_room_total",
+                "SYNs dropped since it listens, because the accept queue was full.",
+                totals.kernel->no_room);
   }
   if (const auto& workers = totals.workers) {
-    families.push_back(gauge("retrystorm_server_workers", "Requests that can be served at a time.",
-                             number(workers->workers)));
-    families.push_back(gauge("retrystorm_server_busy_workers",
-                             "Workers that serve or reject a request.", number(workers->busy)));
-    families.push_back(gauge("retrystorm_server_waiting_requests",
-                             "Requests that are waiting for a worker.", number(workers->waiting)));
+    metrics.add("retrystorm_server_workers", "Requests that can be served at a time.",
+                workers->workers);
+    metrics.add("retrystorm_server_busy_workers", "Workers that serve or reject a request.",
+                workers->busy);
+    metrics.add("retrystorm_server_waiting_requests", "Requests that are waiting for a worker.",
+                workers->waiting);
   }
   if (totals.capacity) {
     const auto& [capacity, use] = *totals.capacity;
-    families.push_back(gauge("retrystorm_server_capacity",
-                             "Requests a second that the rate limit admits.", capacity));
-    families.push_back(counter("retrystorm_server_capacity_provided_total",
-                               "Capacity provided so far, in unit-seconds.", use.provided));
-    families.push_back(counter("retrystorm_server_capacity_used_total",
-                               "Requests that the rate limit admitted.", number(use.used)));
+    metrics.add("retrystorm_server_capacity", "Requests a second that the rate limit admits.",
+                capacity);
+    metrics.add("retrystorm_server_capacity_provided_total",
+                "Capacity provided so far, in unit-seconds.", use.provided);
+    metrics.add("retrystorm_server_capacity_used_total", "Requests that the rate limit admitted.",
+                use.used);
   }
   if (upstream != nullptr) {
-    LabelledValues requests, attempts, ok, in_flight;
+    Exposition::LabelledValues requests, attempts, ok, in_flight;
     for (const Upstream::Calls& each : upstream->calls()) {
-      requests.emplace_back(each.to, number(each.counts.requests));
-      attempts.emplace_back(each.to, number(each.counts.attempts));
-      ok.emplace_back(each.to, number(each.counts.ok));
-      in_flight.emplace_back(each.to, number(each.in_flight));
+      requests.emplace_back(each.to, each.counts.requests);
+      attempts.emplace_back(each.to, each.counts.attempts);
+      ok.emplace_back(each.to, each.counts.ok);
+      in_flight.emplace_back(each.to, each.in_flight);
     }
-    families.push_back(counters("retrystorm_server_calls_total",
-                                "Calls of another service, each with its retries.", "to",
-                                requests));
-    families.push_back(counters("retrystorm_server_call_attempts_total", "Attempts of these calls.",
-                                "to", attempts));
-    families.push_back(counters("retrystorm_server_call_attempts_ok_total",
-                                "Attempts of these calls that have succeeded.", "to", ok));
-    families.push_back(gauges("retrystorm_server_call_attempts_in_flight",
-                              "Attempts of these calls that are under way.", "to", in_flight));
-    families.push_back(counter("retrystorm_server_calls_without_thread_total",
-                               "Requests and calls for which there was no thread.",
-                               number(upstream->refused())));
+    metrics.add("retrystorm_server_calls_total", "Calls of another service, each with its retries.",
+                "to", requests);
+    metrics.add("retrystorm_server_call_attempts_total", "Attempts of these calls.", "to",
+                attempts);
+    metrics.add("retrystorm_server_call_attempts_ok_total",
+                "Attempts of these calls that have succeeded.", "to", ok);
+    metrics.add("retrystorm_server_call_attempts_in_flight",
+                "Attempts of these calls that are under way.", "to", in_flight);
+    metrics.add("retrystorm_server_calls_without_thread_total",
+                "Requests and calls for which there was no thread.", upstream->refused());
   }
-  for (auto& family : process_families()) families.push_back(std::move(family));
-  return exposition(families);
+  metrics.add_process();
+  return metrics.text();
 }
 
 Json server_status(const ServerInterval& totals, Duration uptime, const ServiceOptions& settings,

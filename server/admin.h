@@ -1,9 +1,11 @@
 // The server's admin port: its metrics for Prometheus, the same as JSON, and control commands.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -26,10 +28,6 @@ class ServiceControl {
  public:
   // `server` must outlive this object.
   ServiceControl(const ServiceOptions& configured, HttpServer& server);
-  ~ServiceControl();
-
-  ServiceControl(const ServiceControl&) = delete;
-  ServiceControl& operator=(const ServiceControl&) = delete;
 
   // Both take orders, one per line (see orders.h), and accept either all of them or none. They
   // throw std::invalid_argument with a readable message if one cannot be carried out. `check` only
@@ -58,15 +56,15 @@ class ServiceControl {
   void enforce(const State& next, bool restart);
   void listen();
 
-  void watch();  // runs on `thread_`
+  TimePoint next_change() const { return std::min(state_.outage_ends, listens_again_); }
+  void watch(const std::stop_token& end);  // runs on `thread_`
 
   HttpServer& server_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   State state_;
   TimePoint listens_again_ = TimePoint::max();  // when to try again
-  bool end_ = false;
-  std::thread thread_;
+  std::jthread thread_;                         // the last member: it ends before the others
 };
 
 // The metrics in Prometheus' text format. `totals` counts since the start. `upstream`: null if it calls nobody.

@@ -16,22 +16,6 @@
 namespace retrystorm {
 namespace {
 
-prometheus::MetricFamily family(const std::string& name, const std::string& help,
-                                prometheus::MetricType type, const std::string& label,
-                                const LabelledValues& values) {
-  prometheus::MetricFamily result{.name = name, .help = help, .type = type, .metric = {}};
-  for (const auto& [label_value, value] : values) {
-    prometheus::ClientMetric& metric = result.metric.emplace_back();
-    if (!label.empty()) metric.label.push_back({.name = label, .value = label_value});
-    if (type == prometheus::MetricType::Counter) {
-      metric.counter.value = value;
-    } else {
-      metric.gauge.value = value;
-    }
-  }
-  return result;
-}
-
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
@@ -62,39 +46,39 @@ double process_start_time() {
 
 }  // namespace
 
-std::string exposition(const std::vector<prometheus::MetricFamily>& families) {
-  std::ostringstream text;
-  prometheus::TextSerializer().Serialize(text, families);
-  return text.str();
+void Exposition::add(const std::string& name, const std::string& help, const std::string& label,
+                     const LabelledValues& values) {
+  const bool counts = name.ends_with("_total");
+  prometheus::MetricFamily& family = families_.emplace_back();
+  family.name = name;
+  family.help = help;
+  family.type = counts ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+  for (const auto& [label_value, value] : values) {
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    if (!label.empty()) metric.label.push_back({.name = label, .value = label_value});
+    (counts ? metric.counter.value : metric.gauge.value) = value;
+  }
 }
 
-prometheus::MetricFamily counter(const std::string& name, const std::string& help, double value) {
-  return counters(name, help, "", {{"", value}});
+void Exposition::add(const std::vector<prometheus::MetricFamily>& families) {
+  families_.insert(families_.end(), families.begin(), families.end());
 }
 
-prometheus::MetricFamily gauge(const std::string& name, const std::string& help, double value) {
-  return gauges(name, help, "", {{"", value}});
-}
-
-prometheus::MetricFamily counters(const std::string& name, const std::string& help,
-                                  const std::string& label, const LabelledValues& values) {
-  return family(name, help, prometheus::MetricType::Counter, label, values);
-}
-
-prometheus::MetricFamily gauges(const std::string& name, const std::string& help,
-                                const std::string& label, const LabelledValues& values) {
-  return family(name, help, prometheus::MetricType::Gauge, label, values);
-}
-
-std::vector<prometheus::MetricFamily> process_families() {
+void Exposition::add_process() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return {gauges("retrystorm_build_info", "Always 1; the label says which version runs.", "version",
-                 {{kVersion, 1}}),
-          gauge("process_start_time_seconds", "When the process started, in seconds since 1970.",
-                process_start_time()),
-          counter("process_cpu_seconds_total", "User and system CPU time of the process.",
-                  seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime))};
+  add("retrystorm_build_info", "Always 1; the label says which version runs.", "version",
+      {{kVersion, 1}});
+  add("process_start_time_seconds", "When the process started, in seconds since 1970.",
+      process_start_time());
+  add("process_cpu_seconds_total", "User and system CPU time of the process.",
+      seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
+}
+
+std::string Exposition::text() const {
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families_);
+  return text.str();
 }
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// Numbers in Prometheus' text format.
+// Metrics in Prometheus' text format.
 #pragma once
 
 #include <prometheus/client_metric.h>
@@ -10,23 +10,29 @@
 
 namespace retrystorm {
 
-// The text that Prometheus scrapes, and its content type.
 inline constexpr const char* kExpositionType = "text/plain; version=0.0.4; charset=utf-8";
-std::string exposition(const std::vector<prometheus::MetricFamily>& families);
 
-// Families with one number each. The numbers are read only at a scrape, so they cost nothing
-// between scrapes. Names follow Prometheus' conventions: base units, and counters end in `_total`.
-prometheus::MetricFamily counter(const std::string& name, const std::string& help, double value);
-prometheus::MetricFamily gauge(const std::string& name, const std::string& help, double value);
+// What Prometheus scrapes. It is made only at a scrape, so that metrics cost nothing between scrapes.
+class Exposition {
+ public:
+  // The members of a metric differ in one label.
+  using LabelledValues = std::vector<std::pair<std::string, double>>;
 
-// A family whose members differ in one label.
-using LabelledValues = std::vector<std::pair<std::string, double>>;
-prometheus::MetricFamily counters(const std::string& name, const std::string& help,
-                                  const std::string& label, const LabelledValues& values);
-prometheus::MetricFamily gauges(const std::string& name, const std::string& help,
-                                const std::string& label, const LabelledValues& values);
+  // Names follow Prometheus' conventions: base units, and a counter's ends in `_total`. All others are gauges.
+  void add(const std::string& name, const std::string& help, const std::string& label,
+           const LabelledValues& values);
+  template <typename Number>
+  void add(const std::string& name, const std::string& help, Number value) {
+    add(name, help, "", {{"", value}});
+  }
+  void add(const std::vector<prometheus::MetricFamily>& families);
+  // The metrics that every program has about itself: its version and its processor time.
+  void add_process();
 
-// The metrics that every program has about itself: its version and its processor time.
-std::vector<prometheus::MetricFamily> process_families();
+  std::string text() const;
+
+ private:
+  std::vector<prometheus::MetricFamily> families_;
+};
 
 }  // namespace retrystorm

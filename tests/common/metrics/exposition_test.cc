@@ -6,7 +6,10 @@ namespace retrystorm {
 namespace {
 
 TEST(Exposition, IsThePrometheusTextForm) {
-  EXPECT_EQ(exposition({counter("a_total", "Help.", 3), gauge("b_seconds", "More help.", 0.25)}),
+  Exposition metrics;
+  metrics.add("a_total", "Help.", 3);
+  metrics.add("b_seconds", "More help.", 0.25);
+  EXPECT_EQ(metrics.text(),
             "# HELP a_total Help.\n"
             "# TYPE a_total counter\n"
             "a_total 3\n"
@@ -16,7 +19,9 @@ TEST(Exposition, IsThePrometheusTextForm) {
 }
 
 TEST(Exposition, LabelsTheMembersOfAFamily) {
-  EXPECT_EQ(exposition({counters("a_total", "H.", "result", {{"x", 1}, {"y", 2}})}),
+  Exposition metrics;
+  metrics.add("a_total", "H.", "result", {{"x", 1}, {"y", 2}});
+  EXPECT_EQ(metrics.text(),
             "# HELP a_total H.\n"
             "# TYPE a_total counter\n"
             "a_total{result=\"x\"} 1\n"
@@ -24,7 +29,9 @@ TEST(Exposition, LabelsTheMembersOfAFamily) {
 }
 
 TEST(Exposition, DescribesTheProcess) {
-  const std::string text = exposition(process_families());
+  Exposition metrics;
+  metrics.add_process();
+  const std::string text = metrics.text();
   EXPECT_NE(text.find("retrystorm_build_info{version=\""), text.npos);
   EXPECT_NE(text.find("# TYPE process_cpu_seconds_total counter\n"), text.npos);
   const std::string start = "\nprocess_start_time_seconds ";
