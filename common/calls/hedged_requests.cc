@@ -193,10 +193,7 @@ class RequestRunner::Hedging {
     if (move.permission == Permission::Kind::kRefused) runner_.counts_.refuse();
     if (move.kind != HedgeMove::Kind::kOver) return std::nullopt;
     const TimePoint begun = client_.state.begun;
-    const NextAttempt next = with_process([&](RetryProcess* process) {
-      return runner_.behaviour_.after_refusal(now, move.permission, client_.state, process,
-                                              client_.random, client_.metrics);
-    });
+    const NextAttempt next = runner_.after_refusal(client_, now, move.permission);
     follow(now, begun, next);
     return next;
   }
@@ -239,8 +236,8 @@ class RequestRunner::Hedging {
 void RequestRunner::run_hedged_attempt(const std::shared_ptr<Race>& race,
                                        const std::shared_ptr<HedgedAttempt>& attempt) {
   HttpAttempt http(request_);
-  const AttemptResult result =
-      run_at(attempt->host, attempt->client, http, nullptr, &attempt->interruption);
+  Sending sending{.client = attempt->client, .http = http, .interruption = &attempt->interruption};
+  const AttemptResult result = run_at(attempt->host, sending);
   {
     const std::scoped_lock lock(race->mutex);
     attempt->result = result;

@@ -153,10 +153,7 @@ std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& r
   if (permission.kind == Permission::Kind::kRefused) counts_.refuse();
   const TimePoint begun = client.state.begun;
   const TimePoint end = now();
-  const NextAttempt next = with_process(client, [&](RetryProcess* process) {
-    return behaviour_.after_refusal(end, permission.kind, client.state, process, client.random,
-                                    client.metrics);
-  });
+  const NextAttempt next = after_refusal(client, end, permission.kind);
   counts_.follow(next, request.retry, begun, end - begun);
   counts_.decide_pause(client.index, next.wait);
   if (request.traced) trace_->not_sent(end, client.index, permission.kind, next);
@@ -203,96 +200,79 @@ NextAttempt RequestRunner::bounded_by_end(Client& client, const AttemptResult& r
                                           const NextAttempt& next) {
   if (result.outcome == Outcome::kError) client.failure = result;
   if (!next.retry || !ends_within(client, next.wait)) return next;
+  return after_refusal(client, now(), Permission::Kind::kTooLate);
+}
+
+NextAttempt RequestRunner::after_refusal(Client& client, TimePoint now, Permission::Kind why) {
   return with_process(client, [&](RetryProcess* process) {
-    return behaviour_.after_refusal(now(), Permission::Kind::kTooLate, client.state, process,
-                                    client.random, client.metrics);
+    return behaviour_.after_refusal(now, why, client.state, process, client.random, client.metrics);
   });
 }
 
-AttemptResult RequestRunner::run_at(CalledHosts::Host host, const Client& client,
-                                    HttpAttempt& attempt, AttemptTimes* times,
-                                    Interruption* interruption) {
-  if (hosts_ == nullptr || pool_settings_.picked) {
-    return run_on_a_connection(0, client, attempt, times, interruption);
-  }
-  return run_at_host(host, client, attempt, interruption, [&] {
-    return run_on_a_connection(host, client, attempt, times, interruption);
-  });
+AttemptResult RequestRunner::run_at(CalledHosts::Host host, Sending& sending) {
+  if (hosts_ == nullptr || pool_settings_.picked) return run_on_a_connection(0, sending);
+  return run_at_host(host, sending, [&] { return run_on_a_connection(host, sending); });
 }
 
 template <typename Send>
-AttemptResult RequestRunner::run_at_host(CalledHosts::Host host, const Client& client,
-                                         HttpAttempt& attempt, Interruption* interruption,
+AttemptResult RequestRunner::run_at_host(CalledHosts::Host host, const Sending& sending,
                                          Send send) {
   if (host == Picker::kNone) {
-    attempt.note("no host gets traffic (--eject)");
+    sending.http.note("no host gets traffic (--eject)");
     return not_connected(Duration::zero(), NoAnswer::kRefused);
   }
-  attempt.send_now(hosts_->request_to(host));
+  sending.http.send_now(hosts_->request_to(host));
   const AttemptResult result = send();
-  const bool cut_off =
-      waits_.stopping() || (interruption != nullptr && interruption->interrupted());
-  hosts_->ended(client.number, host, cut_off ? nullptr : &result);
+  const bool cut_off = waits_.stopping() || sending.interrupted();
+  hosts_->ended(sending.client.number, host, cut_off ? nullptr : &result);
   return result;
 }
 
-AttemptResult RequestRunner::run_on_a_connection(CalledHosts::Host host, const Client& client,
-                                                 HttpAttempt& attempt, AttemptTimes* times,
-                                                 Interruption* interruption) {
-  std::optional<Duration>* const service =
-      times == nullptr || !times->traced ? nullptr : &times->service;
-  attempt.carry(carried_by(client));
+AttemptResult RequestRunner::run_on_a_connection(CalledHosts::Host host, Sending& sending) {
+  const Client& client = sending.client;
+  HttpAttempt& http = sending.http;
+  std::optional<Duration>* const service = sending.traced ? &sending.service : nullptr;
+  http.carry(carried_by(client));
   if (pool_settings_.multiplexed()) {
     ConnectionPools<Http2Connection>& pools = multiplexed_[host];
-    return run_pooled(pools, client, attempt, times, interruption,
-                      [&](auto& connection, Duration patience) {
-                        if (connection->is_accepted()) {
-                          return attempt.run_on(*connection, patience, service, interruption);
-                        }
-                        const auto accepted = [&] {
-                          pools.accepted(client.number % pools.processes(), connection);
-                        };
-                        return attempt.open(*connection, patience, service, accepted, interruption);
-                      });
+    return run_pooled(pools, sending, [&](auto& connection, Duration patience) {
+      const auto accepted = [&] { pools.accepted(client.number % pools.processes(), connection); };
+      return http.run_on(*connection, patience, service, accepted, sending.interruption);
+    });
   }
   if (pool_settings_.kept()) {
-    return run_pooled(pools_[host], client, attempt, times, interruption,
-                      [&](auto& connection, Duration patience) {
-                        return attempt.run(patience, service, connection.get(), interruption);
-                      });
+    return run_pooled(pools_[host], sending, [&](auto& connection, Duration patience) {
+      return http.run(patience, service, connection.get(), sending.interruption);
+    });
   }
-  return run_connected(
-      client, std::min(longest_attempt_, time_left(client)),
-      [&](Duration patience) { return attempt.run(patience, service, nullptr, interruption); });
+  return run_connected(client, std::min(longest_attempt_, time_left(client)),
+                       [&](Duration patience) {
+                         return http.run(patience, service, nullptr, sending.interruption);
+                       });
 }
 
 template <typename Kept, typename Send>
-AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, const Client& client,
-                                        HttpAttempt& attempt, AttemptTimes* times,
-                                        Interruption* interruption, Send send) {
+AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, Sending& sending, Send send) {
+  const Client& client = sending.client;
   const Duration left = time_left(client);
   const bool counts = pool_settings_.pool_wait_counts;
   const TimePoint latest =
       saturating_add(Clock::now(), counts ? std::min(longest_attempt_, left) : left);
   const std::size_t process = client.number % pools.processes();
-  const auto interrupted = [&] { return interruption != nullptr && interruption->interrupted(); };
   typename ConnectionPools<Kept>::Handle connection;
-  for (bool again = false;; again = true) {  // at most twice
+  for (;; sending.again = true) {  // at most twice
     const TimePoint begin = Clock::now();
     const TimePoint until = std::min(latest, saturating_add(begin, pool_settings_.pool_wait));
-    connection = again ? pools.replace(process, std::move(connection), until, latest)
-                       : pools.take(process, until, latest);
+    connection = sending.again ? pools.replace(process, std::move(connection), until, latest)
+                               : pools.take(process, until, latest);
     const TimePoint taken = Clock::now();
     const Duration waited = taken - begin;
-    if (times != nullptr) {
-      times->pool = waited;
-      times->again = again;
-    }
+    sending.pool = waited;
     if (connection == nullptr) {
-      attempt.note("no connection of the pool was free in time (--pool-size, --pool-wait)");
+      sending.http.note("no connection of the pool was free in time (--pool-size, --pool-wait)");
       return taken >= latest ? timed_out(waited) : not_connected(waited);
     }
-    if (interrupted()) {  // while it was in line
+    if (sending.interrupted()) {  // while it was in line
       pools.give_back(process, std::move(connection));
       return timed_out(waited);
     }
@@ -305,18 +285,19 @@ AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, const Clie
     if (pool_settings_.picked) {
       const CalledHosts::Host host = connection->place.host;
       if (host != Picker::kNone) hosts_->begin(client.number, host);
-      result = run_at_host(host, client, attempt, interruption, run);
+      result = run_at_host(host, sending, run);
     } else {
       result = run();
     }
     result.latency += waited;
-    if (again || !pool_settings_.sends_again(result) || interrupted() || waits_.stopping()) {
+    if (sending.again || !pool_settings_.sends_again(result) || sending.interrupted() ||
+        waits_.stopping()) {
       pools.give_back(process, std::move(connection),
-                      result.outcome == Outcome::kTimedOut || interrupted());
+                      result.outcome == Outcome::kTimedOut || sending.interrupted());
       return result;
     }
     counts_.send_again();
-    if (times == nullptr || !times->traced) continue;
+    if (!sending.traced) continue;
     const TimePoint end = now();
     trace_->ended(end, client.index, result, {}, waited, {.retry = true});
     trace_->sent(end, client.index);
@@ -337,15 +318,15 @@ AttemptResult RequestRunner::run_connected(const Client& client, Duration patien
 
 std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request) {
   std::unique_ptr<HttpAttempt>& attempt = attempts_[client.index];
-  if (attempt == nullptr && !send_by_) attempt = std::make_unique<HttpAttempt>(request_);
+  if (attempt == nullptr) attempt = std::make_unique<HttpAttempt>(request_);
   counts_.send(std::exchange(request.unsent, false));
   const TimePoint begun = client.state.begun;
   const TimePoint sent = now();
   if (request.traced) trace_->sent(sent, client.index);
-  AttemptTimes times{.traced = request.traced};
+  Sending sending{.client = client, .http = *attempt, .traced = request.traced};
   const AttemptResult result = send_by_
                                    ? send_by_(client, std::min(longest_attempt_, time_left(client)))
-                                   : run_at(pick(client, request), client, *attempt, &times);
+                                   : run_at(pick(client, request), sending);
   const TimePoint end = now();
   counts_.come_back();
   if (waits_.stopping()) return std::nullopt;
@@ -354,13 +335,13 @@ std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request)
     return behaviour_.after(end, result, client.state, process, client.random, client.metrics);
   });
   const NextAttempt next = bounded_by_end(client, result, decided);
-  counts_.end_attempt(result, send_by_ ? std::string() : attempt->why());
+  counts_.end_attempt(result, attempt->why());
   counts_.follow(next, request.retry, begun, end - begun);
   counts_.decide_pause(client.index, next.wait);
-  if (request.traced) trace_->ended(end, client.index, result, times.service, times.pool, next);
+  if (request.traced) trace_->ended(end, client.index, result, sending.service, sending.pool, next);
   if (result.outcome == Outcome::kOk) {
     // A request with one attempt took exactly as long as that attempt.
-    const bool alone = !request.retry && !request.waited && !times.again;
+    const bool alone = !request.retry && !request.waited && !sending.again;
     const Duration request_time = alone ? result.latency : end - begun;
     counts_.end_ok(client.index, end, begun, result.latency, request_time);
   }

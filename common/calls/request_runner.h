@@ -172,12 +172,17 @@ class RequestRunner {
     std::mutex turn;  // held by the client that asks for permission; the others wait in line
   };
 
-  // What is known of an attempt besides its result. Its stages, if it is traced.
-  struct AttemptTimes {
+  // An attempt that is sent, and what is known of it besides its result.
+  struct Sending {
+    const Client& client;
+    HttpAttempt& http;
+    Interruption* interruption = nullptr;  // null: nobody ends it
     bool traced = false;
-    bool again = false;              // its pool has sent it again
-    std::optional<Duration> pool{};  // in line for a kept connection
-    std::optional<Duration> service{};
+    bool again = false;                 // its pool has sent it again
+    std::optional<Duration> pool{};     // in line for a kept connection
+    std::optional<Duration> service{};  // if it is traced
+
+    bool interrupted() const { return interruption != nullptr && interruption->interrupted(); }
   };
 
   // A client's current request.
@@ -212,6 +217,8 @@ class RequestRunner {
                           const std::shared_ptr<HedgedAttempt>& attempt);
   // Another attempt of its request has won before.
   void end_lost_attempt(HedgedAttempt& attempt);
+  // Ends a request of which no further attempt may be sent, or says what follows.
+  NextAttempt after_refusal(Client& client, TimePoint now, Permission::Kind why);
   Carried carried_by(const Client& client) const;
   // Until the deadline of the client's request, which may have passed since permission was given.
   Duration time_left(const Client& client) const;
@@ -220,20 +227,15 @@ class RequestRunner {
     if (pool_settings_.picked) return Picker::kNone;
     return hosts_ == nullptr ? 0 : hosts_->pick(client.number, request.tried);
   }
-  AttemptResult run_at(CalledHosts::Host host, const Client& client, HttpAttempt& attempt,
-                       AttemptTimes* times, Interruption* interruption = nullptr);
+  AttemptResult run_at(CalledHosts::Host host, Sending& sending);
   // Sends the attempt to this host. Of `pick`, or of its connection.
   template <typename Send>
-  AttemptResult run_at_host(CalledHosts::Host host, const Client& client, HttpAttempt& attempt,
-                            Interruption* interruption, Send send);
-  AttemptResult run_on_a_connection(CalledHosts::Host host, const Client& client,
-                                    HttpAttempt& attempt, AttemptTimes* times,
-                                    Interruption* interruption);
+  AttemptResult run_at_host(CalledHosts::Host host, const Sending& sending, Send send);
+  AttemptResult run_on_a_connection(CalledHosts::Host host, Sending& sending);
   // Takes a connection of the process's pool, waiting in line if need be, and calls `send` with it and the
   // patience that is left.
   template <typename Kept, typename Send>
-  AttemptResult run_pooled(ConnectionPools<Kept>& pools, const Client& client, HttpAttempt& attempt,
-                           AttemptTimes* times, Interruption* interruption, Send send);
+  AttemptResult run_pooled(ConnectionPools<Kept>& pools, Sending& sending, Send send);
   // Waits for the client's connection, if it lost one, and calls `send` with the patience that is left. If
   // there is none in time, the attempt has timed out.
   template <typename Send>

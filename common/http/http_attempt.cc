@@ -62,19 +62,15 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
 }
 
 AttemptResult HttpAttempt::run_on(Http2Connection& connection, Duration patience,
-                                  std::optional<Duration>* service, Interruption* interruption) {
+                                  std::optional<Duration>* service,
+                                  const std::function<void()>& accepted,
+                                  Interruption* interruption) {
   const TimePoint start = Clock::now();
+  const httplib::Headers more = more_headers(patience, service);
   const HttpAnswer answer =
-      connection.send(patience, kLongestError, more_headers(patience, service), interruption);
-  return judge(answer, Clock::now() - start, patience, service);
-}
-
-AttemptResult HttpAttempt::open(Http2Connection& connection, Duration patience,
-                                std::optional<Duration>* service,
-                                const std::function<void()>& accepted, Interruption* interruption) {
-  const TimePoint start = Clock::now();
-  const HttpAnswer answer = connection.open(
-      patience, kLongestError, more_headers(patience, service), accepted, interruption);
+      connection.is_accepted()
+          ? connection.send(patience, kLongestError, more, interruption)
+          : connection.open(patience, kLongestError, more, accepted, interruption);
   return judge(answer, Clock::now() - start, patience, service);
 }
 
@@ -84,8 +80,10 @@ AttemptResult HttpAttempt::judge(const HttpAnswer& answer, Duration latency, Dur
   if (answer.fault == Connection::Fault::kTimedOut || latency >= patience)
     return timed_out(latency);
   if (answer.fault == Connection::Fault::kShortage) {
-    request_->shortage->print("this machine lacks resources for the clients (" + answer.why +
-                              "): some of the errors are not the service's");
+    request_->shortage->print([&] {
+      return "this machine lacks resources for the clients (" + answer.why +
+             "): some of the errors are not the service's";
+    });
   }
   if (!answer) {
     AttemptResult result = not_connected(latency, answer.no_answer);

@@ -29,14 +29,10 @@ class HttpAttempt {
   AttemptResult run(Duration patience, std::optional<Duration>* service = nullptr,
                     Connection* kept = nullptr, Interruption* interruption = nullptr);
 
-  // The same on an HTTP/2 connection that the server has accepted.
+  // The same on an HTTP/2 connection, which is opened if the server has not accepted it: see `Http2Connection`.
   AttemptResult run_on(Http2Connection& connection, Duration patience,
-                       std::optional<Duration>* service = nullptr,
+                       std::optional<Duration>* service, const std::function<void()>& accepted,
                        Interruption* interruption = nullptr);
-  // The same, and opens it first. See `Http2Connection`.
-  AttemptResult open(Http2Connection& connection, Duration patience,
-                     std::optional<Duration>* service, const std::function<void()>& accepted,
-                     Interruption* interruption = nullptr);
 
   // What the next attempts carry along.
   void carry(const Carried& carried) { carried_ = carried; }
