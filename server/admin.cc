@@ -36,10 +36,6 @@ void each_order(const std::string& orders, Take take) {
   }
 }
 
-bool is_down(const std::optional<Disturbance>& outage) {
-  return outage && outage->kind == Disturbance::Kind::kDrop;
-}
-
 }  // namespace
 
 ServiceOptions ServiceControl::State::in_force() const {
@@ -117,7 +113,7 @@ void ServiceControl::enforce(const State& next, bool restart) {
   state_ = next;
   listens_again_ = TimePoint::max();
   changed_.notify_all();
-  const bool down = is_down(state_.outage);
+  const bool down = state_.outage && state_.outage->kind == Disturbance::Kind::kDrop;
   // Requests from before a restart are dropped before the new settings apply.
   if (down || restart) server_.go_down();
   server_.configure(state_.in_force());
@@ -327,22 +323,13 @@ void Admin::open(const HttpServer& server, std::size_t port, const ServerOptions
                     .dump() +
                 '\n';
        }}};
-  const auto done = [](auto order) {
-    return [order](const std::string& orders) {
-      order(orders);
-      return std::string("done");
-    };
-  };
   page_server_.emplace(
       port, pages,
       PageServer::Commands{
           .token = token,
-          .all = {{.path = kControlPath,
-                   .largest_body = kLargestControl,
-                   .carry_out = done([this](const auto& orders) { control_.carry_out(orders); })},
-                  {.path = kCheckPath,
-                   .largest_body = kLargestControl,
-                   .carry_out = done([this](const auto& orders) { control_.check(orders); })}}});
+          .largest_body = kLargestControl,
+          .all = {{kControlPath, [this](const auto& orders) { control_.carry_out(orders); }},
+                  {kCheckPath, [this](const auto& orders) { control_.check(orders); }}}});
   if (!options.token_file.empty()) write_token(options.token_file, token);
   std::cerr << "metrics on " << page_server_->url() << "/metrics\n";
   if (options.print_token) std::cerr << "admin token " << token << '\n';

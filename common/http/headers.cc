@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -29,28 +30,16 @@ std::optional<std::int64_t> digits(std::string_view text) {
 }
 
 // Reads a date in the current HTTP format, "Sun, 06 Nov 1994 08:49:37 GMT", as Unix time.
-std::optional<std::int64_t> unix_time(std::string_view text) {
-  constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  if (text.size() != 29 || text.substr(3, 2) != ", " || text.substr(25) != " GMT" ||
-      text[7] != ' ' || text[11] != ' ' || text[16] != ' ' || text[19] != ':' || text[22] != ':') {
-    return std::nullopt;
-  }
-  const auto month = std::ranges::find(kMonths, text.substr(8, 3));
-  const auto day = digits(text.substr(5, 2)), year = digits(text.substr(12, 4)),
-             hour = digits(text.substr(17, 2)), minute = digits(text.substr(20, 2)),
-             second = digits(text.substr(23, 2));
-  if (month == kMonths.end() || !day || !year || !hour || !minute || !second || *hour > 23 ||
-      *minute > 59 || *second > 60) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date(
-      std::chrono::year(static_cast<int>(*year)),
-      std::chrono::month(static_cast<unsigned>(month - kMonths.begin()) + 1),
-      std::chrono::day(static_cast<unsigned>(*day)));
-  if (!date.ok()) return std::nullopt;
-  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return ((days * 24 + *hour) * 60 + *minute) * 60 + *second;
+std::optional<std::int64_t> unix_time(const std::string& text) {
+  constexpr const char* kFormat = "%a, %d %b %Y %H:%M:%S GMT";
+  std::tm date{};
+  if (strptime(text.c_str(), kFormat, &date) == nullptr) return std::nullopt;
+  std::array<char, 64> printed{};
+  std::strftime(printed.data(), printed.size(), kFormat, &date);
+  if (text != printed.data()) return std::nullopt;  // strptime also takes other spellings
+  const int day = date.tm_mday;
+  const std::int64_t time = timegm(&date);
+  return date.tm_mday == day ? std::optional(time) : std::nullopt;  // no 31 Feb
 }
 
 }  // namespace
@@ -58,7 +47,8 @@ std::optional<std::int64_t> unix_time(std::string_view text) {
 std::optional<Duration> parse_retry_after(std::string_view text, std::int64_t now) {
   auto seconds = digits(text);
   if (!seconds) {
-    if (const auto date = unix_time(text)) seconds = std::max<std::int64_t>(*date - now, 0);
+    if (const auto date = unix_time(std::string(text)))
+      seconds = std::max<std::int64_t>(*date - now, 0);
   }
   if (!seconds || *seconds > kLongestWait) return std::nullopt;
   return std::chrono::seconds(*seconds);

@@ -63,6 +63,10 @@ bool is_https(const std::string& url) {
   return url.rfind(kHttps, 0) == 0;
 }
 
+std::string host_in_url(const std::string& host) {
+  return host.find(':') == host.npos ? host : '[' + host + ']';
+}
+
 Url parse_url(const std::string& text) {
   const bool tls = is_https(text);
   const std::string_view scheme = tls ? kHttps : kHttp;
@@ -137,8 +141,10 @@ int check_certificate(int accepted, X509_STORE_CTX* chain) {
   const void* const tls = X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx());
   auto* const notice =
       static_cast<OnceNotice*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(static_cast<const SSL*>(tls))));
-  notice->print(std::string("the server's certificate is not accepted: ") +
-                X509_verify_cert_error_string(X509_STORE_CTX_get_error(chain)) + " (see --cacert)");
+  notice->print([chain] {
+    return std::string("the server's certificate is not accepted: ") +
+           X509_verify_cert_error_string(X509_STORE_CTX_get_error(chain)) + " (see --cacert)";
+  });
   return accepted;
 }
 
@@ -170,10 +176,6 @@ std::shared_ptr<SSL_CTX> make_tls(const std::string& host, const RequestOptions&
 
 }  // namespace
 
-void OnceNotice::print(const std::string& text) {
-  std::call_once(printed_, [&text] { std::cerr << text + '\n'; });
-}
-
 void OnceNotice::print(const std::function<std::string()>& text) {
   std::call_once(printed_, [&text] {
     if (const std::string made = text(); !made.empty()) std::cerr << made + '\n';
@@ -184,8 +186,7 @@ std::string authority_of(const HttpRequest& request) {
   const auto host = request.headers.find("Host");
   if (host != request.headers.end()) return host->second;
   const Url& url = request.url;
-  const bool is_numeric_v6 = url.host.find(':') != std::string::npos && url.host.front() != '[';
-  const std::string name = is_numeric_v6 ? '[' + url.host + ']' : url.host;
+  const std::string name = host_in_url(url.host);
   return url.port == (url.tls ? 443 : 80) ? name : name + ':' + std::to_string(url.port);
 }
 

@@ -24,6 +24,9 @@ struct Url {
 
 bool is_https(const std::string& url);
 
+// A host as it stands in a URL: a numeric IPv6 address is in brackets.
+std::string host_in_url(const std::string& host);
+
 // Splits the text into its parts. Looks nothing up: the address stays empty. Throws
 // std::runtime_error with a readable message if the text is not such a URL.
 Url parse_url(const std::string& text);
@@ -45,8 +48,7 @@ struct RequestOptions {
 // A message on standard error that is printed only once. Safe from any thread.
 class OnceNotice {
  public:
-  void print(const std::string& text);
-  // The same, of the text that the first call makes. Nothing if that is empty.
+  // The text that the first call makes. Nothing if that is empty.
   void print(const std::function<std::string()>& text);
 
  private:

@@ -126,16 +126,13 @@ void LoopbackServer::work(const std::stop_token& stop) {
     ready_.pop_front();
     lock.unlock();
     wake();  // there is room again
-    answer(std::move(connection));
+    try {
+      server_.answer(connection.socket.number(), std::move(connection.head), patience_);
+    } catch (...) {
+      // For example, out of memory. Other connections are still served.
+    }
+    connection = {};  // closes it
     lock.lock();
-  }
-}
-
-void LoopbackServer::answer(Connection connection) {
-  try {
-    server_.answer(connection.socket.number(), std::move(connection.head), patience_);
-  } catch (...) {
-    // For example, out of memory. Other connections are still served.
   }
 }
 
@@ -193,10 +190,8 @@ WatchPort parse_watch_port(const std::string& text) {
 PageServer::PageServer(std::size_t port, const std::vector<Page>& pages, const Commands& commands)
     : port_(port, kPatience) {
   httplib::Server& server = port_.server();
-  std::size_t largest_body = 0;
-  for (const Command& each : commands.all) largest_body = std::max(largest_body, each.largest_body);
   check_before_reading(
-      server, largest_body,
+      server, commands.largest_body,
       [this, token = commands.token](const httplib::Request& request, httplib::Response& response) {
         if (request.method != "POST") return false;
         // Browsers send one of these headers with a page's POST. Pages may not give orders.
@@ -209,17 +204,18 @@ PageServer::PageServer(std::size_t port, const std::vector<Page>& pages, const C
         response.set_header("Connection", "close");
         return true;
       });
-  for (const Command& command : commands.all) {
-    server.Post(command.path,
-                [command](const httplib::Request& request, httplib::Response& response) {
-                  try {
-                    answer(response, 200, command.carry_out(request.body));
-                  } catch (const std::invalid_argument& error) {
-                    answer(response, 400, error.what());
-                  } catch (const std::exception& error) {
-                    answer(response, 500, error.what());
-                  }
-                });
+  for (const auto& [path, carry_out] : commands.all) {
+    server.Post(path, [carry_out = carry_out](const httplib::Request& request,
+                                              httplib::Response& response) {
+      try {
+        carry_out(request.body);
+        answer(response, 200, "done");
+      } catch (const std::invalid_argument& error) {
+        answer(response, 400, error.what());
+      } catch (const std::exception& error) {
+        answer(response, 500, error.what());
+      }
+    });
   }
   for (const Page& page : pages) {
     server.Get(page.path, [page](const httplib::Request&, httplib::Response& response) {

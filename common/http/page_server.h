@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -57,7 +58,6 @@ class LoopbackServer {
   // connection has been handed over, or must be closed.
   bool read(Connection& connection);
   void work(const std::stop_token& stop);  // runs on a thread
-  void answer(Connection connection);
   void wake() const;
 
   const Duration patience_;
@@ -101,17 +101,13 @@ class PageServer {
     std::function<std::string()> render;  // called from any thread, also concurrently
   };
 
-  // A command that clients that know the token may post.
-  struct Command {
-    std::string path;
-    std::size_t largest_body;
-    // Called from any thread, also concurrently. Returns the answer's text. std::invalid_argument
-    // is answered with status 400, any other exception with 500.
-    std::function<std::string(const std::string& body)> carry_out;
-  };
+  // Commands that clients that know the token may post.
   struct Commands {
     std::string token;
-    std::vector<Command> all;
+    std::size_t largest_body;
+    // By their paths. Called from any thread, also concurrently. std::invalid_argument is answered with status 400, any
+    // other exception with 500.
+    std::map<std::string, std::function<void(const std::string& body)>> all;
   };
 
   // Listens on 127.0.0.1; port 0 is any free one. Throws AddressInUse if the port is in use, and

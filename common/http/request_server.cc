@@ -17,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/http/http_request.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
@@ -132,31 +133,24 @@ bool RequestServer::serve(int connection, Duration patience) {
   }
   if (state == RequestHead::State::kTooLong) refuse_head(connection);
   if (state != RequestHead::State::kComplete) return false;
-  if (!asks_to_keep(head.text())) {
-    answer(connection, std::move(head), patience);
-    return false;
-  }
-  return process(connection, std::move(head), patience, false);
+  const bool keeps = asks_to_keep(head.text());
+  return answer(connection, std::move(head), patience, keeps);
 }
 
-void RequestServer::answer(int connection, RequestHead head, Duration patience) {
-  process(connection, std::move(head), patience, true);
-}
-
-bool RequestServer::process(int connection, RequestHead head, Duration patience, bool close) {
+bool RequestServer::answer(int connection, RequestHead head, Duration patience, bool keeps) {
   RequestStream stream(connection, std::move(head.text()), patience);
   bool closed = false;
   bool processed = false;
   const auto process_request_of = [&](auto& self) {
     // Later versions of cpp-httplib expect the addresses of both ends here.
     if constexpr (requires { self.process_request(stream, "", 0, "", 0, true, closed, nullptr); }) {
-      processed = self.process_request(stream, "", 0, "", 0, close, closed, nullptr);
+      processed = self.process_request(stream, "", 0, "", 0, !keeps, closed, nullptr);
     } else {
-      processed = self.process_request(stream, close, closed, nullptr);
+      processed = self.process_request(stream, !keeps, closed, nullptr);
     }
   };
   process_request_of(*this);
-  if (!close && processed && !closed) return true;
+  if (keeps && processed && !closed) return true;
   // Sends the answer even if part of the request has not been read.
   shutdown(connection, SHUT_RDWR);
   return false;
@@ -238,8 +232,7 @@ Descriptor listen_at(const addrinfo& where, int backlog) {
 }  // namespace
 
 std::string print_address(const Address& address) {
-  const bool is_ipv6 = address.host.find(':') != std::string::npos;
-  return (is_ipv6 ? '[' + address.host + ']' : address.host) + ':' + std::to_string(address.port);
+  return host_in_url(address.host) + ':' + std::to_string(address.port);
 }
 
 Listener::Listener(const Address& address, std::size_t backlog) {

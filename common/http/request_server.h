@@ -49,15 +49,11 @@ class RequestServer final : public httplib::Server {
   // std::bad_alloc.
   bool serve(int connection, Duration patience);
 
-  // Does the same for a request whose head has already been read.
-  void answer(int connection, RequestHead head, Duration patience);
+  // Does the same for a request whose head has already been read. Without `keeps`, the connection is closed in any case.
+  bool answer(int connection, RequestHead head, Duration patience, bool keeps = false);
 
   // Answers a request whose head is too long, without waiting.
   static void refuse_head(int connection);
-
- private:
-  // Returns whether the connection can be kept. `close`: it is closed in any case.
-  bool process(int connection, RequestHead head, Duration patience, bool close);
 };
 
 // Checks a request before its body is read. Returns true if it has already answered the request.

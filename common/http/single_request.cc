@@ -83,8 +83,7 @@ bool wait_until_calm(const LoadRequest& load, Duration calm) {
 }
 
 std::string host_and_port(const Url& url) {
-  const bool six = url.host.find(':') != std::string::npos;
-  return (six ? '[' + url.host + ']' : url.host) + ':' + std::to_string(url.port);
+  return host_in_url(url.host) + ':' + std::to_string(url.port);
 }
 
 bool is_private(const std::string& address) {
