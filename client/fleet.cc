@@ -103,13 +103,13 @@ void Fleet::stop() {
   if (connections_) connections_->stop();
   runner_.stop();
   // First no more requests may arrive.
-  if (is_open()) join();
+  if (is_open()) threads_.clear();
   // A connect to a frozen server would last for the whole timeout.
   const auto connecting = [this] { return connections_ && connections_->running() > 0; };
   for (; running_ > 0 || connecting(); std::this_thread::sleep_for(5ms)) {
     if (counts_.in_flight() > 0 || connecting()) shut_down_all_sockets(limits_.spared_ports);
   }
-  join();
+  threads_.clear();
   if (connections_) connections_->join();
   // Hedged attempts may outlive their requests.
   for (; counts_.in_flight() > 0; std::this_thread::sleep_for(5ms)) {
@@ -117,11 +117,6 @@ void Fleet::stop() {
   }
   runner_.join();
   arrival_threads_.stop();
-}
-
-void Fleet::join() {
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
 }
 
 void Fleet::run_client(std::uint64_t index) {

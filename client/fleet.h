@@ -128,7 +128,6 @@ class Fleet {
 
   // Adds the counts of a client that ends.
   void retire(Client& client);
-  void join();
 
   const WorkloadOptions options_;
   const std::uint64_t seed_;
@@ -146,7 +145,7 @@ class Fleet {
   std::atomic<Duration> latest_start_{Duration::zero()};
   std::atomic<std::uint64_t> late_starts_{0};
 
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;
   PlaceThreads arrival_threads_;
 };
 

@@ -42,10 +42,6 @@ NamedUrls parse_callee(std::string_view text) {
   return callee;
 }
 
-void check_callee(std::string_view text) {
-  parse_callee(text);
-}
-
 // How a service is called. All hosts are picked by this process.
 void declare_call_options(OptionList& list, GraphEdge& edge, HostSettings& hosts) {
   declare_edge_options(list, edge);
@@ -131,7 +127,7 @@ void declare_options(OptionList& options, CallOptions& calls) {
       "the services that it calls for each request after its own work: URL or NAME=URL, of several hosts URL|URL, one "
       "after the other ('a, b'), at once ('a & b'), and after each '?' it may fail, '*2' twice, '@0.1' one request in ten (docs/chains.md)",
       [&calls](std::string_view text) {
-        NamedPlan plan = parse_calls(text, check_callee);
+        NamedPlan plan = parse_calls(text, [](std::string_view to) { parse_callee(to); });
         if (plan.empty()) refuse("a URL is expected");
         calls.plan = std::move(plan);
         calls.calls = text;

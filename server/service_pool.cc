@@ -83,7 +83,7 @@ ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed, Upst
   try {
     const std::scoped_lock lock(mutex_);
     for (std::size_t i = 0; i < kFewestWorkers; ++i) add_worker();
-    timer_ = std::thread(&ServicePool::watch_service, this);
+    timer_ = std::jthread(&ServicePool::watch_service, this);
   } catch (const std::system_error& error) {
     stop();
     join();
@@ -141,7 +141,7 @@ void ServicePool::begin_calls(Connection connection, TimePoint now) {
                        [this, calling](const Answer& answer) { calls_over(calling, answer); });
   if (started) return;
   calling_.erase(calling);
-  calling->connection.answer = Upstream::without_thread();
+  calling->connection.answer = {.failed = true, .with = kUnavailable};
   answer_soon(std::move(calling->connection), now);
 }
 
@@ -219,7 +219,7 @@ void ServicePool::watch_service() {
 void ServicePool::add_worker() {
   workers_.emplace_front();
   try {
-    workers_.front() = std::thread(&ServicePool::work, this, workers_.begin());
+    workers_.front() = std::jthread(&ServicePool::work, this, workers_.begin());
   } catch (...) {
     workers_.pop_front();
     throw;
@@ -238,8 +238,7 @@ void ServicePool::grow() {
 }
 
 void ServicePool::retire_surplus() {
-  for (std::thread& each : ended_workers_) each.join();
-  ended_workers_.clear();
+  ended_workers_.clear();  // joins them
   retiring_ = std::min(least_idle_, workers_.size() - kFewestWorkers);
   for (std::size_t i = 0; i < retiring_; ++i) work_.notify_one();
   least_idle_ = idle_;
@@ -346,11 +345,8 @@ void ServicePool::join() {
     closed_ = true;
     work_.notify_all();
   }
-  for (Workers* workers : {&workers_, &ended_workers_}) {
-    for (std::thread& each : *workers) {
-      if (each.joinable()) each.join();
-    }
-  }
+  workers_.clear();
+  ended_workers_.clear();
 }
 
 ServerInterval ServicePool::take_interval() {

@@ -113,7 +113,7 @@ class ServicePool {
     Connection connection;
     std::shared_ptr<LetGo> let_go = std::make_shared<LetGo>();
   };
-  using Workers = std::list<std::thread>;
+  using Workers = std::list<std::jthread>;
 
   void run_turned_away();                                  // with the lock held
   void arrive(Parked job, TimePoint now);                  // with the lock held
@@ -148,7 +148,7 @@ class ServicePool {
   std::size_t idle_ = 0;        // number of workers waiting for a connection
   std::size_t least_idle_ = 0;  // the smallest `idle_` since the last `retire_surplus`
   std::size_t retiring_ = 0;    // number of workers that still have to end
-  std::thread timer_;
+  std::jthread timer_;
 };
 
 }  // namespace retrystorm

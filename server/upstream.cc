@@ -160,10 +160,6 @@ Answer Upstream::answer_to(const Answer& failure) const {
   return answer;
 }
 
-Answer Upstream::without_thread() {
-  return {.failed = true, .with = kUnavailable};
-}
-
 void Upstream::stop() {
   waits_.stop();
   for (Callee& each : callees_) each.runner.stop();

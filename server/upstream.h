@@ -61,8 +61,6 @@ class Upstream {
   // no thread for it.
   bool start(std::function<TimePoint()> deadline, std::shared_ptr<const LetGo> let_go,
              std::function<void(const Answer&)> over);
-  // The answer if `start` has returned false.
-  static Answer without_thread();
 
   // Ends all waits. Attempts end with their sockets, or their timeouts.
   void stop();

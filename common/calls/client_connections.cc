@@ -51,7 +51,6 @@ void ClientConnections::stop() {
 }
 
 void ClientConnections::join() {
-  for (std::thread& each : threads_) each.join();
   threads_.clear();
 }
 

@@ -76,7 +76,7 @@ class ClientConnections {
   ReconnectProgress progress_;
 
   std::atomic<std::size_t> running_{0};
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace retrystorm

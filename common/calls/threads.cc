@@ -7,7 +7,7 @@
 namespace retrystorm {
 
 bool PlaceThreads::start(Task task) {
-  std::vector<std::thread> ended;
+  std::vector<std::jthread> ended;  // joined at the end, without the lock
   bool started = true;
   {
     const std::scoped_lock lock(mutex_);
@@ -24,7 +24,7 @@ bool PlaceThreads::start(Task task) {
       place.given.notify_one();
     } else {
       try {
-        place.thread = std::thread(&PlaceThreads::run, this, index, std::ref(place));
+        place.thread = std::jthread(&PlaceThreads::run, this, index, std::ref(place));
         ++threads_;
       } catch (const std::system_error&) {
         started = false;
@@ -35,7 +35,6 @@ bool PlaceThreads::start(Task task) {
       free_.pop_back();
     }
   }
-  for (std::thread& each : ended) each.join();
   return started;
 }
 
@@ -61,11 +60,8 @@ void PlaceThreads::stop() {
     for (Place& each : places_) each.given.notify_one();
   }
   // From now on no thread touches these any more.
-  for (std::thread& each : ended_) each.join();
-  for (Place& each : places_) {
-    if (each.thread.joinable()) each.thread.join();
-  }
   ended_.clear();
+  for (Place& each : places_) each.thread = {};
 }
 
 std::size_t PlaceThreads::size() const {

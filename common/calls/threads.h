@@ -57,7 +57,7 @@ class PlaceThreads {
 
  private:
   struct Place {
-    std::thread thread;
+    std::jthread thread;
     Task task;  // the next one to run; empty: none
     std::condition_variable given;
   };
@@ -69,8 +69,8 @@ class PlaceThreads {
 
   mutable std::mutex mutex_;
   std::deque<Place> places_;
-  std::vector<std::size_t> free_;   // places; the most recently freed one is last
-  std::vector<std::thread> ended_;  // not joined yet
+  std::vector<std::size_t> free_;    // places; the most recently freed one is last
+  std::vector<std::jthread> ended_;  // not joined yet
   std::size_t threads_ = 0;
   bool stopping_ = false;
 };
