@@ -22,6 +22,12 @@ constexpr std::size_t kThreads = 56;
 constexpr std::size_t kLargestBody = 4096;
 constexpr double kLongestFreeze = 3600;  // seconds
 
+// A command is valid, but this client cannot carry it out.
+class Unable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 std::string media_type(std::string_view name) {
   if (name.ends_with(".html")) return "text/html; charset=utf-8";
   if (name.ends_with(".css")) return "text/css; charset=utf-8";
@@ -127,56 +133,48 @@ void Dashboard::serve_events(httplib::Response& response) {
 }
 
 void Dashboard::add_commands() {
-  httplib::Server& server = port_->server();
-  server.Post(
-      "/control/freeze", [this](const httplib::Request& request, httplib::Response& response) {
-        const auto json = nlohmann::json::parse(request.body, nullptr, false);
-        const auto seconds =
-            json.is_object() ? json.value("seconds", nlohmann::json()) : nlohmann::json();
-        if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
-            seconds.get<double>() > kLongestFreeze) {
-          return answer_error(response, 400, "the seconds must be more than 0 and at most 3600");
-        }
-        if (!can_freeze()) {
-          return answer_error(response, 409,
-                              "there is no process to freeze: start the client with "
-                              "--server-pid=$(pidof server)");
-        }
-        handle(FreezeCommand{from_seconds(seconds.get<double>())}, response);
-      });
-  server.Post("/control/wake", [this](const httplib::Request&, httplib::Response& response) {
-    handle(WakeCommand{}, response);
-  });
-  server.Post(
-      "/control/restart", [this](const httplib::Request& request, httplib::Response& response) {
-        const auto json = nlohmann::json::parse(request.body, nullptr, false);
-        const auto name =
-            json.is_object() ? json.value("strategy", nlohmann::json()) : nlohmann::json();
-        try {
-          if (!name.is_string()) refuse("the strategy is missing");
-          handle(RestartCommand{retry_settings(name.get<std::string>()).strategy}, response);
-        } catch (const std::invalid_argument& error) {
-          answer_error(response, 400, error.what());
-        }
-      });
-  server.Post("/control/act", [this](const httplib::Request& request, httplib::Response& response) {
-    const auto json = nlohmann::json::parse(request.body, nullptr, false);
-    const auto text = json.is_object() ? json.value("action", nlohmann::json()) : nlohmann::json();
-    try {
-      if (!text.is_string()) refuse("the action is missing");
-      const auto& line = text.get_ref<const std::string&>();
-      if (std::ranges::any_of(line, [](unsigned char c) { return c < ' '; })) {
-        refuse("an action is one line");
-      }
-      const Action action = parse_action(line);
-      if (is_of_service(action) && !can_order()) {
-        return answer_error(response, 409,
-                            "the server takes no orders: start both with --admin-token-file=FILE");
-      }
-      handle(ActCommand{action}, response);
-    } catch (const std::invalid_argument& error) {
-      answer_error(response, 400, error.what());
+  // `read`: makes a command of the member of the request's body that has this name.
+  const auto add = [this](const char* path, const char* name, auto read) {
+    port_->server().Post(
+        path, [this, name, read](const httplib::Request& request, httplib::Response& response) {
+          const auto body = nlohmann::json::parse(request.body, nullptr, false);
+          try {
+            handle(read(body.is_object() ? body.value(name, nlohmann::json()) : nlohmann::json()),
+                   response);
+          } catch (const std::invalid_argument& error) {
+            answer_error(response, 400, error.what());
+          } catch (const Unable& error) {
+            answer_error(response, 409, error.what());
+          }
+        });
+  };
+  add("/control/freeze", "seconds", [this](const nlohmann::json& seconds) -> Command {
+    if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
+        seconds.get<double>() > kLongestFreeze) {
+      refuse("the seconds must be more than 0 and at most 3600");
     }
+    if (!can_freeze()) {
+      throw Unable(
+          "there is no process to freeze: start the client with --server-pid=$(pidof server)");
+    }
+    return FreezeCommand{from_seconds(seconds.get<double>())};
+  });
+  add("/control/wake", "", [](const nlohmann::json&) -> Command { return WakeCommand{}; });
+  add("/control/restart", "strategy", [](const nlohmann::json& name) -> Command {
+    if (!name.is_string()) refuse("the strategy is missing");
+    return RestartCommand{retry_settings(name.get<std::string>()).strategy};
+  });
+  add("/control/act", "action", [this](const nlohmann::json& text) -> Command {
+    if (!text.is_string()) refuse("the action is missing");
+    const auto& line = text.get_ref<const std::string&>();
+    if (std::ranges::any_of(line, [](unsigned char c) { return c < ' '; })) {
+      refuse("an action is one line");
+    }
+    const Action action = parse_action(line);
+    if (is_of_service(action) && !can_order()) {
+      throw Unable("the server takes no orders: start both with --admin-token-file=FILE");
+    }
+    return ActCommand{action};
   });
 }
 

@@ -46,21 +46,18 @@ void EventStream::Subscription::end() {
 }
 
 void EventStream::send(const Json& event, Keep keep) {
-  const auto text = event.dump(-1, ' ', false, Json::error_handler_t::replace);
-  const auto message = std::make_shared<const std::string>("data: " + text + "\n\n");
+  const auto message = std::make_shared<const std::string>("data: " + json_line(event) + "\n\n");
   const std::scoped_lock lock(mutex_);
   history_.push_back({message, keep});
-  if (history_.size() > kMostKept) drop_oldest();
+  if (history_.size() > kMostKept) {
+    const auto oldest = std::ranges::find(history_, Keep::kRun, &Kept::keep);
+    history_.erase(oldest == history_.end() ? history_.begin() : oldest);
+  }
   std::erase_if(subscriptions_, [&](const std::weak_ptr<Subscription>& each) {
     const auto subscription = each.lock();
     if (subscription) subscription->push(message);
     return !subscription;
   });
-}
-
-void EventStream::drop_oldest() {
-  const auto oldest = std::ranges::find(history_, Keep::kRun, &Kept::keep);
-  history_.erase(oldest == history_.end() ? history_.begin() : oldest);
 }
 
 void EventStream::begin_run() {

@@ -68,8 +68,6 @@ class EventStream {
     Keep keep;
   };
 
-  void drop_oldest();
-
   std::mutex mutex_;
   std::deque<Kept> history_;
   std::vector<std::weak_ptr<Subscription>> subscriptions_;
