@@ -56,6 +56,18 @@ bool acts(const ClientOptions& options) {
   return (options.dashboard && !options.token_files.empty()) || acts_on_service(options.timeline);
 }
 
+// Where a retrystorm server's admin port is, if nothing else is said.
+std::string port_above(const Url& url) {
+  return ':' + std::to_string(std::min(url.port + 1, 65535));
+}
+
+// Throws std::invalid_argument with the first of these reasons that applies.
+void refuse_first(const std::vector<std::pair<bool, std::string>>& reasons) {
+  for (const auto& [applies, why] : reasons) {
+    if (applies) refuse(why);
+  }
+}
+
 // A run with an outage must last this long to have a verdict. 0 without an outage.
 Duration least_duration(const ClientOptions& options) {
   if (!options.outage_at || !options.outage_for) return {};
@@ -235,122 +247,101 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   of_hosts.has_kept = workload.connections.kept();
   unused.merge(unused_of_part(of_hosts, typed));
   refuse(unused);
-  // A job ends by itself.
   const bool searches = options.searches();
+  const bool is_job = options.workload.arrivals == Arrivals::kJob;
   if (searches) {
     const std::string name = options.least.empty() ? "--most" : "--least";
-    if (options.expectations.empty()) {
-      refuse(name + " needs a claim: give --expect, such as --expect='request-p99<300ms'");
-    }
-    if (!options.least.empty() && !options.most.empty()) {
-      refuse("--least and --most: give only one");
-    }
-    if (options.workload.arrivals == Arrivals::kJob || options.workload.plan.on()) {
-      refuse(name +
-             " searches with clients or a rate that last: not of a job or a plan of arrivals");
-    }
-    if (options.hosts.many()) refuse(name + " loads one service: give one --url");
-    if (options.dashboard || options.metrics_port || options.trace > 0) {
-      refuse(name + " makes many runs: without --dashboard, --metrics-port and --trace");
-    }
-  } else if (!(options.consent.may_load + options.health_url).empty() ||
-             options.consent.even_public) {
-    refuse("--i-may-load, --even-public and --health-url have no effect without --most or --least");
+    refuse_first(
+        {{options.expectations.empty(),
+          name + " needs a claim: give --expect, such as --expect='request-p99<300ms'"},
+         {!options.least.empty() && !options.most.empty(), "--least and --most: give only one"},
+         {is_job || options.workload.plan.on(),
+          name + " searches with clients or a rate that last: not of a job or a plan of arrivals"},
+         {options.hosts.many(), name + " loads one service: give one --url"},
+         {options.dashboard || options.metrics_port || options.trace > 0,
+          name + " makes many runs: without --dashboard, --metrics-port and --trace"}});
   }
-  const bool ends = options.duration || searches || options.workload.arrivals == Arrivals::kJob;
-  if (!options.expectations.empty() && !ends) {
-    refuse("--expect judges a run that ends: give --duration, such as --duration=110s");
-  }
+  const bool gives_consent =
+      !(options.consent.may_load + options.health_url).empty() || options.consent.even_public;
+  const bool ends = options.duration || searches || is_job;  // a job ends by itself
+  refuse_first(
+      {{!searches && gives_consent,
+        "--i-may-load, --even-public and --health-url have no effect without --most or --least"},
+       {!options.expectations.empty() && !ends,
+        "--expect judges a run that ends: give --duration, such as --duration=110s"}});
   check_trace(options.trace, options.json);
   check(options.request);
-  if (std::any_of(options.server_statuses.begin(), options.server_statuses.end(), is_https)) {
-    refuse("--server-status must begin with http://");
-  }
-  if (options.workload.arrivals != Arrivals::kOpen &&
-      options.max_threads != ClientOptions().max_threads) {
-    refuse("--max-threads has no effect without --arrivals=open");
-  }
-  if (options.outage_at.has_value() != options.outage_for.has_value()) {
-    refuse("--outage-at and --outage-for belong together: give both");
-  }
-  if (!options.outage_at && options.timeline.outage != Disturbance()) {
-    refuse("--outage has no effect without --outage-at and --outage-for");
-  }
+
+  const ClientOptions usual;
+  const OutageCommands& commands = options.outage_commands;
   const Disturbance::By by = made_by(options.timeline.outage);
   const bool freezes = by == Disturbance::By::kSignals;
-  if (sends_orders(options) && options.token_files.empty()) {
-    refuse(
-        "--outage, --at and --capacity change the server: start both programs with the same "
-        "--admin-token-file");
-  }
-  if (!sends_orders(options) && !(options.token_files.empty() && options.server_admins.empty())) {
-    refuse(
-        std::string(options.token_files.empty() ? "--server-admin" : "--admin-token-file") +
-        " has no effect without something that changes the server (--at, --capacity, --outage, --dashboard)");
-  }
   const bool by_command = by == Disturbance::By::kCommands;
-  if (by_command && options.outage_commands.begin.empty()) {
-    refuse(
-        "--outage=command needs its commands: give --outage-begin, and --outage-end if the "
-        "outage needs one to end");
-  }
-  if (!by_command && !(options.outage_commands.begin + options.outage_commands.end).empty()) {
-    refuse(std::string(options.outage_commands.begin.empty() ? "--outage-end" : "--outage-begin") +
-           " has no effect without --outage=command");
-  }
   const bool no_pid = options.server_pids.empty();
-  if (options.outage_at && options.outage_for && freezes && no_pid) {
-    refuse(
+  refuse_first(
+      {{std::any_of(options.server_statuses.begin(), options.server_statuses.end(), is_https),
+        "--server-status must begin with http://"},
+       {options.workload.arrivals != Arrivals::kOpen && options.max_threads != usual.max_threads,
+        "--max-threads has no effect without --arrivals=open"},
+       {options.outage_at.has_value() != options.outage_for.has_value(),
+        "--outage-at and --outage-for belong together: give both"},
+       {!options.outage_at && options.timeline.outage != Disturbance(),
+        "--outage has no effect without --outage-at and --outage-for"},
+       {sends_orders(options) && options.token_files.empty(),
+        "--outage, --at and --capacity change the server: start both programs with the same "
+        "--admin-token-file"},
+       {!sends_orders(options) && !(options.token_files.empty() && options.server_admins.empty()),
+        std::string(options.token_files.empty() ? "--server-admin" : "--admin-token-file") +
+            " has no effect without something that changes the server (--at, --capacity, "
+            "--outage, --dashboard)"},
+       {by_command && commands.begin.empty(),
+        "--outage=command needs its commands: give --outage-begin, and --outage-end if the "
+        "outage needs one to end"},
+       {!by_command && !(commands.begin + commands.end).empty(),
+        std::string(commands.begin.empty() ? "--outage-end" : "--outage-begin") +
+            " has no effect without --outage=command"},
+       {options.outage_at && options.outage_for && freezes && no_pid,
         "an outage needs the process to freeze: give --server-pid (for example "
-        "--server-pid=$(pidof server), or $(pidof retrystorm-server) where it is installed)");
-  }
+        "--server-pid=$(pidof server), or $(pidof retrystorm-server) where it is installed)"}});
   const std::size_t hit = options.hosts.hit(), ordered = ordered_hosts(options);
   check_each(options, "--server-pid", options.server_pids.size(), hit);
   check_each(options, "--admin-token-file", options.token_files.size(), ordered);
   check_each(options, "--server-admin", options.server_admins.size(), ordered);
   check_each(options, "--server-status", options.server_statuses.size(), 1);
+
   const std::size_t probed = options.probe_urls.size(), hosts = options.hosts.replicas;
   const Probe& probe = options.hosts.life.probe;
-  if (!probe.on() && probed > 0) refuse("--probe-url has no effect without --probe");
-  if (probe.on() && probed > 0 && probed != hosts) {
-    refuse("--probe-url: " + std::to_string(probed) + " given for " + std::to_string(hosts) +
-           " hosts: give one for each --url");
-  }
-  if (probe.own_port && probed == 0) {
-    refuse("--probe: port needs --probe-url, which says where: give one for each --url");
-  }
-  if (!options.hosts.many() && options.server_pids.size() > 1) {
-    std::string pids;
-    for (const std::size_t each : options.server_pids) pids += ' ' + std::to_string(each);
-    refuse("--server-pid: more than one process:" + pids + " (give only one)");
-  }
-  if (!no_pid && !(options.outage_at && freezes) && !options.dashboard) {
-    refuse(
-        "--server-pid needs --outage-at and --outage-for (when to freeze it), or --dashboard (to "
-        "freeze it from the page)");
-  }
-  if (options.outage_at && options.duration && *options.outage_at >= *options.duration) {
-    refuse("--outage-at is not before the end of the run (--duration)");
-  }
+  std::string pids;
+  for (const std::size_t each : options.server_pids) pids += ' ' + std::to_string(each);
   const bool verdict_counts = std::any_of(
       options.expectations.begin(), options.expectations.end(),
       [](const Expectation& each) { return each.verdict || is_of_verdict(each.figure); });
   const Duration least = least_duration(options);
-  if (verdict_counts && options.duration && *options.duration < least) {
-    refuse("a verdict needs " + format_duration(RecoveryTracker::kLeastAfter) +
-           " after the outage: give --duration=" + format_duration(least) + " or more");
-  }
-  if (options.deadline == DeadlinePropagation::kRequest &&
-      !options.workload.retry.limit.has_deadline()) {
-    refuse("--deadline-propagation=request needs a --deadline");
-  }
-  if (!options.server_statuses.empty() && !options.dashboard && !options.outage_at &&
-      !options.hosts.many()) {
-    refuse("--server-status has no effect without an outage (--outage-at) or --dashboard");
-  }
-  if (!options.dashboard && options.dashboard_port != ClientOptions().dashboard_port) {
-    refuse("--dashboard-port has no effect without --dashboard");
-  }
+  refuse_first(
+      {{!probe.on() && probed > 0, "--probe-url has no effect without --probe"},
+       {probe.on() && probed > 0 && probed != hosts, "--probe-url: " + std::to_string(probed) +
+                                                         " given for " + std::to_string(hosts) +
+                                                         " hosts: give one for each --url"},
+       {probe.own_port && probed == 0,
+        "--probe: port needs --probe-url, which says where: give one for each --url"},
+       {!options.hosts.many() && options.server_pids.size() > 1,
+        "--server-pid: more than one process:" + pids + " (give only one)"},
+       {!no_pid && !(options.outage_at && freezes) && !options.dashboard,
+        "--server-pid needs --outage-at and --outage-for (when to freeze it), or --dashboard (to "
+        "freeze it from the page)"},
+       {options.outage_at && options.duration && *options.outage_at >= *options.duration,
+        "--outage-at is not before the end of the run (--duration)"},
+       {verdict_counts && options.duration && *options.duration < least,
+        "a verdict needs " + format_duration(RecoveryTracker::kLeastAfter) +
+            " after the outage: give --duration=" + format_duration(least) + " or more"},
+       {options.deadline == DeadlinePropagation::kRequest &&
+            !options.workload.retry.limit.has_deadline(),
+        "--deadline-propagation=request needs a --deadline"},
+       {!options.server_statuses.empty() && !options.dashboard && !options.outage_at &&
+            !options.hosts.many(),
+        "--server-status has no effect without an outage (--outage-at) or --dashboard"},
+       {!options.dashboard && options.dashboard_port != usual.dashboard_port,
+        "--dashboard-port has no effect without --dashboard"}});
 }
 
 void fit_descriptors(ClientOptions& options, std::size_t descriptors) {
@@ -405,11 +396,8 @@ std::string server_admin_url(const ClientOptions& options, const Url& url, std::
   const auto& given = options.server_admins;
   if (!given.empty()) return options.hosts.many() ? given.at(host) : given.back();
   // A retrystorm server on [::1] has its admin port on 127.0.0.1.
-  const bool ipv6 = url.host.find(':') != url.host.npos;
-  const std::string name = !ipv6               ? url.host
-                           : url.host == "::1" ? "127.0.0.1"
-                                               : '[' + url.host + ']';
-  return "http://" + name + ':' + std::to_string(std::min(url.port + 1, 65535));
+  const std::string name = url.host == "::1" ? "127.0.0.1" : host_in_url(url.host);
+  return "http://" + name + port_above(url);
 }
 
 std::string server_status_url(const ClientOptions& options, const Url& url, std::size_t host) {
@@ -419,8 +407,7 @@ std::string server_status_url(const ClientOptions& options, const Url& url, std:
   if (url.tls) return "";  // retrystorm's server has no TLS
   const bool ipv6 = url.address == "::1";
   if (!ipv6 && url.address.rfind("127.", 0) != 0) return "";
-  return "http://" + (ipv6 ? "127.0.0.1" : url.address) + ':' +
-         std::to_string(std::min(url.port + 1, 65535)) + "/status";
+  return "http://" + (ipv6 ? "127.0.0.1" : url.address) + port_above(url) + "/status";
 }
 
 }  // namespace retrystorm
