@@ -27,9 +27,6 @@ class HttpServer {
   HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address,
              const UpstreamSettings& upstream = {}, bool keeps_deadlines = false);
 
-  HttpServer(const HttpServer&) = delete;
-  HttpServer& operator=(const HttpServer&) = delete;
-
   // Contains the actual port, even if any free one was requested.
   const Address& address() const { return address_; }
   int port() const { return static_cast<int>(address_.port); }

@@ -36,9 +36,6 @@ class PlanRunner {
   PlanRunner(const GraphNode& node, std::vector<Call> callees, PlaceThreads& threads,
              std::uint64_t seed);
 
-  PlanRunner(const PlanRunner&) = delete;
-  PlanRunner& operator=(const PlanRunner&) = delete;
-
   // Makes the calls of a request. Returns when it is clear whether they have succeeded; some may be under way.
   Failure run(std::size_t place, TimePoint deadline, const std::shared_ptr<const LetGo>& let_go);
 

@@ -39,15 +39,9 @@ WorkloadOptions calls_of_edge(const GraphEdge& edge, RetryScope scope) {
   return caller;
 }
 
-std::vector<HttpRequest> requests_to(const CalleeSettings& callee) {
-  std::vector<HttpRequest> requests;
-  for (const std::string& each : callee.urls) requests.push_back(make_request({.url = each}));
-  return requests;
-}
-
 std::unique_ptr<CalledHosts> hosts_of(const CalleeSettings& callee, std::uint64_t seed) {
   if (!callee.hosts.many()) return nullptr;
-  return std::make_unique<CalledHosts>(callee.hosts, requests_to(callee), seed, 1);
+  return std::make_unique<CalledHosts>(callee.hosts, make_requests({}, callee.urls), seed, 1);
 }
 
 }  // namespace
@@ -61,7 +55,7 @@ Upstream::Callee::Callee(const CalleeSettings& settings, std::size_t places, Cli
              counts, hosts.get()) {
   runner.carry(settings.edge.deadline, true);
   const Probe& probe = settings.hosts.life.probe;
-  if (hosts && probe.on()) probes.emplace(probe, requests_to(settings), *hosts, seed);
+  if (hosts && probe.on()) probes.emplace(probe, make_requests({}, settings.urls), *hosts, seed);
 }
 
 Upstream::Upstream(const UpstreamSettings& settings, std::uint64_t seed)

@@ -37,9 +37,6 @@ class ConnectionPools {
     for (std::size_t i = 0; i < processes; ++i) pools_.emplace_back(settings_, i);
   }
 
-  ConnectionPools(const ConnectionPools&) = delete;
-  ConnectionPools& operator=(const ConnectionPools&) = delete;
-
   std::size_t processes() const { return pools_.size(); }
 
   // Returns a kept connection, or one that is yet to be opened. Waits in line until `until` if the pool is

@@ -25,9 +25,6 @@ class TimeHistograms {
  public:
   TimeHistograms();
 
-  TimeHistograms(const TimeHistograms&) = delete;
-  TimeHistograms& operator=(const TimeHistograms&) = delete;
-
   void add_attempt(Outcome outcome, Duration latency);
   void add_retry_wait(Duration wait);
 

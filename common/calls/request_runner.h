@@ -117,9 +117,6 @@ class RequestRunner {
   RequestRunner(const WorkloadOptions& options, std::size_t places, const HttpRequest& request,
                 ClientWaits& waits, LiveCounts& counts, CalledHosts* hosts = nullptr);
 
-  RequestRunner(const RequestRunner&) = delete;
-  RequestRunner& operator=(const RequestRunner&) = delete;
-
   // Traces the first `most` requests that begin once the trace is open. `start` is when the run
   // starts. Call before the first request.
   void follow(TimePoint start, std::size_t most) {

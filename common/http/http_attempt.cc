@@ -53,9 +53,9 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
       interruption, [&] { kept == nullptr ? client_.interrupt() : kept->interrupt(); });
   if (interruption != nullptr && interruption->interrupted()) return timed_out(Duration::zero());
   const httplib::Headers more = more_headers(patience, service);
-  const HttpAnswer answer = kept == nullptr
-                                ? client_.send(*request_, patience, kLongestError, more)
-                                : client_.send_on(*kept, *request_, patience, kLongestError, more);
+  const HttpAnswer answer =
+      kept == nullptr ? client_.send(*request_, patience, kLongestError, more)
+                      : HttpClient::send_on(*kept, *request_, patience, kLongestError, more);
   const AttemptResult result = judge(answer, Clock::now() - start, patience, service);
   if (kept != nullptr && result.outcome == Outcome::kTimedOut) kept->shut();
   return result;

@@ -89,35 +89,8 @@ bool read_body(Connection& from, const std::string& method, httplib::Response& t
   return !from.read(kAll, to.body, kept) && from.is_closed();
 }
 
-}  // namespace
-
-HttpAnswer HttpClient::send(const HttpRequest& request, Duration patience, std::size_t kept,
-                            const httplib::Headers& more) {
-  const HttpAnswer answer = try_to_send(connection_, request, patience, kept, more);
-  connection_.shut();
-  return answer;
-}
-
-HttpAnswer HttpClient::send_on(Connection& connection, const HttpRequest& request,
-                               Duration patience, std::size_t kept, const httplib::Headers& more) {
-  httplib::Headers headers = more;
-  if (request.headers.count("Connection") + more.count("Connection") == 0) {
-    headers.emplace("Connection", "keep-alive");
-  }
-  const bool was_open = connection.is_open();
-  HttpAnswer answer = try_to_send(connection, request, patience, kept, headers);
-  answer.lost = was_open && answer.fault == Connection::Fault::kBroken &&
-                answer.no_answer == NoAnswer::kReset && !connection.has_answer();
-  const httplib::Response& response = answer.response;
-  const bool kept_by_server = answer && response.version != "HTTP/1.0" && response.status >= 200 &&
-                              to_lower(response.get_header_value("Connection")) != "close";
-  if (!kept_by_server || !connection.can_be_used_again()) connection.shut();
-  return answer;
-}
-
-HttpAnswer HttpClient::try_to_send(Connection& connection, const HttpRequest& request,
-                                   Duration patience, std::size_t kept,
-                                   const httplib::Headers& more) try {
+HttpAnswer try_to_send(Connection& connection, const HttpRequest& request, Duration patience,
+                       std::size_t kept, const httplib::Headers& more) try {
   const TimePoint deadline = saturating_add(Clock::now(), patience);
   std::string text = head_of(request, more);
   bool asks_first = request.headers.count("Expect") + more.count("Expect") > 0;
@@ -151,6 +124,32 @@ HttpAnswer HttpClient::try_to_send(Connection& connection, const HttpRequest& re
           .no_answer = is_closed ? NoAnswer::kReset : NoAnswer::kOther};
 } catch (const std::bad_alloc&) {
   return {.fault = Connection::Fault::kShortage, .why = "no memory"};
+}
+
+}  // namespace
+
+HttpAnswer HttpClient::send(const HttpRequest& request, Duration patience, std::size_t kept,
+                            const httplib::Headers& more) {
+  const HttpAnswer answer = try_to_send(connection_, request, patience, kept, more);
+  connection_.shut();
+  return answer;
+}
+
+HttpAnswer HttpClient::send_on(Connection& connection, const HttpRequest& request,
+                               Duration patience, std::size_t kept, const httplib::Headers& more) {
+  httplib::Headers headers = more;
+  if (request.headers.count("Connection") + more.count("Connection") == 0) {
+    headers.emplace("Connection", "keep-alive");
+  }
+  const bool was_open = connection.is_open();
+  HttpAnswer answer = try_to_send(connection, request, patience, kept, headers);
+  answer.lost = was_open && answer.fault == Connection::Fault::kBroken &&
+                answer.no_answer == NoAnswer::kReset && !connection.has_answer();
+  const httplib::Response& response = answer.response;
+  const bool kept_by_server = answer && response.version != "HTTP/1.0" && response.status >= 200 &&
+                              to_lower(response.get_header_value("Connection")) != "close";
+  if (!kept_by_server || !connection.can_be_used_again()) connection.shut();
+  return answer;
 }
 
 }  // namespace retrystorm

@@ -40,16 +40,13 @@ class HttpClient {
 
   // Does the same on this connection, which is opened if it is not. It stays open if it can be used
   // again: there was a whole answer, and the server keeps the connection too.
-  HttpAnswer send_on(Connection& connection, const HttpRequest& request, Duration patience,
-                     std::size_t kept, const httplib::Headers& more = {});
+  static HttpAnswer send_on(Connection& connection, const HttpRequest& request, Duration patience,
+                            std::size_t kept, const httplib::Headers& more = {});
 
   // Makes `send` return soon. Safe from any thread.
   void interrupt() { connection_.interrupt(); }
 
  private:
-  HttpAnswer try_to_send(Connection& connection, const HttpRequest& request, Duration patience,
-                         std::size_t kept, const httplib::Headers& more);
-
   Connection connection_;
 };
 

@@ -32,9 +32,6 @@ class LoopbackServer {
   // is not available.
   LoopbackServer(std::size_t port, Duration patience);
 
-  LoopbackServer(const LoopbackServer&) = delete;
-  LoopbackServer& operator=(const LoopbackServer&) = delete;
-
   int port() const { return static_cast<int>(listener_.port()); }
 
   // Add the routes to it before `start`.

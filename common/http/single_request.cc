@@ -20,11 +20,10 @@ const httplib::Headers& says_what_it_is() {
 }
 
 Answered ask_on(const LoadRequest& load, Connection& connection, bool keep, HttpAnswer& answer) {
-  HttpClient client;
   const TimePoint begin = Clock::now();
   httplib::Headers headers = says_what_it_is();
   if (!keep) headers.emplace("Connection", "close");
-  answer = client.send_on(connection, load.request, load.timeout, 0, headers);
+  answer = HttpClient::send_on(connection, load.request, load.timeout, 0, headers);
   if (!keep) connection.shut();
   Answered ended{.end = Clock::now()};
   ended.took = ended.end - begin;
