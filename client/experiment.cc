@@ -76,27 +76,7 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
       workload_(options.workload),
       actions_(actions(options.timeline)),
       json_report_(dependencies.json.sink()),
-      page_report_(*this) {}
-
-void Experiment::PageReport::on_interval(const RunInterval& interval) {
-  auto event = client_interval_json(interval);
-  if (const auto held = experiment_.held_down(interval)) {
-    event["held"] = {{"why", words_of(held->why)}, {"shed_above", held->shed_above}};
-  }
-  experiment_.show(std::move(event));
-}
-
-void Experiment::PageReport::on_outage(Duration t, OutageEvent event, const std::string& what) {
-  experiment_.show(outage_json(t, event, what));
-}
-
-void Experiment::PageReport::on_action(Duration t, const std::string& what) {
-  experiment_.show(action_json(t, what));
-}
-
-void Experiment::PageReport::on_summary(const Summary& summary) {
-  experiment_.show(summary_json(summary));
-}
+      page_report_([this](const Json& event) { show(event); }) {}
 
 void Experiment::run(EndSignals& signals) {
   begin();
@@ -295,16 +275,13 @@ std::optional<ServerStatus> Experiment::server_status() const {
   return sum;
 }
 
-std::optional<HeldDown> Experiment::held_down(const RunInterval& interval) {
-  const auto server = server_status();
-  if (!server) return std::nullopt;
-  if (recorder_->outage().empty()) most_before_ = std::max(most_before_, server->concurrency);
+std::optional<HeldDown> Experiment::held_down(const ServerStatus& server, double ok,
+                                              double attempts) {
+  const bool before = recorder_->outage().empty();
+  if (before) most_before_ = std::max(most_before_, server.concurrency);
   const auto baseline = recorder_->recovery().baseline_ok;
-  if (recorder_->outage().empty() || recorder_->in_outage() || !baseline ||
-      interval.rates.ok >= *baseline / 2) {
-    return std::nullopt;
-  }
-  return retrystorm::held_down(*server, workload_.timeout, interval.rates.attempts, most_before_);
+  if (before || recorder_->in_outage() || !baseline || ok >= *baseline / 2) return std::nullopt;
+  return retrystorm::held_down(server, workload_.timeout, attempts, most_before_);
 }
 
 std::optional<std::size_t> Experiment::waiting() const {
@@ -328,10 +305,11 @@ Json Experiment::start_line() const {
   return start_json("client", command, options, std::chrono::system_clock::now());
 }
 
-// Adds what the page gets in addition to the file.
 void Experiment::show(Json event) {
   Dashboard& dashboard = *dependencies_.dashboard;
   const std::string type = event["type"];
+  // It shows no single hosts and requests.
+  if (type == "host" || type == "attempt" || type == "request") return;
   if (type == "start") {
     event["seed"] = std::to_string(seed_);  // 64 bits: more than a number in a browser holds
     event["can_freeze"] = dashboard.can_freeze();
@@ -355,6 +333,10 @@ void Experiment::show(Json event) {
     };
     event["recovery"] = recovery_json(checked(recorder_->recovery()));
     const auto server = server_status();
+    if (const auto held =
+            server ? held_down(*server, event["ok"], event["attempts"]) : std::nullopt) {
+      event["held"] = {{"why", words_of(held->why)}, {"shed_above", held->shed_above}};
+    }
     event["server"] = nullptr;
     const bool frozen = recorder_->in_outage() && outage_.kind == Disturbance::Kind::kFreeze;
     if (server && !frozen) {

@@ -87,19 +87,6 @@ class Experiment {
   bool outage_failed() const { return outage_failed_ || command_failed(); }
 
  private:
-  // Sends the page what the JSON Lines file gets, and more.
-  class PageReport final : public RunObserver {
-   public:
-    explicit PageReport(Experiment& experiment) : experiment_(experiment) {}
-    void on_interval(const RunInterval& interval) override;
-    void on_outage(Duration t, OutageEvent event, const std::string& what) override;
-    void on_action(Duration t, const std::string& what) override;
-    void on_summary(const Summary& summary) override;
-
-   private:
-    Experiment& experiment_;
-  };
-
   void begin();
   void finish();
   // Looks for the first answer. If there has been none, and the attempts so far, at least `least` of
@@ -137,8 +124,9 @@ class Experiment {
   // What the servers say of themselves, and of this the requests that wait for a worker.
   std::optional<ServerStatus> server_status() const;
   std::optional<std::size_t> waiting() const;
-  // After an outage that is over: what holds the service down.
-  std::optional<HeldDown> held_down(const RunInterval& interval);
+  // After an outage that is over: what holds the service down. `ok`, `attempts`: a second.
+  std::optional<HeldDown> held_down(const ServerStatus& server, double ok, double attempts);
+  // Sends the page what the JSON Lines file gets, and more.
   void show(Json event);
   void notice(const std::string& text);
   bool command_failed() const;  // the one that begins the outage
@@ -188,8 +176,7 @@ class Experiment {
   TimePoint hosts_report_at_ = TimePoint::max();
   std::shared_ptr<Fleet> fleet_;
   std::uint64_t dropped_reported_ = 0;  // arrivals
-  JsonReport json_report_;
-  PageReport page_report_;
+  JsonReport json_report_, page_report_;
   std::optional<LineReport> lines_;  // of the current run
   std::optional<AnswerReport> answer_;
   std::optional<SummaryReport> figures_;

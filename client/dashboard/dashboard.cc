@@ -42,7 +42,12 @@ void answer_error(httplib::Response& response, int status, const std::string& wh
 }  // namespace
 
 Dashboard::Dashboard(const Options& options) : options_(options), token_(make_token()) {
-  open_port();
+  try {
+    port_.emplace(static_cast<std::size_t>(options_.port), kReaderPatience);
+  } catch (const AddressInUse&) {
+    throw std::runtime_error("the page cannot be served on port " + std::to_string(options_.port) +
+                             ", which is in use: choose another one with --dashboard-port");
+  }
   port_->server().set_default_headers(
       {{"Content-Security-Policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -61,15 +66,6 @@ Dashboard::~Dashboard() {
 
 std::string Dashboard::address() const {
   return "http://127.0.0.1:" + std::to_string(port()) + "/#token=" + token_;
-}
-
-void Dashboard::open_port() {
-  try {
-    port_.emplace(static_cast<std::size_t>(options_.port), kReaderPatience);
-  } catch (const AddressInUse&) {
-    throw std::runtime_error("the page cannot be served on port " + std::to_string(options_.port) +
-                             ", which is in use: choose another one with --dashboard-port");
-  }
 }
 
 bool Dashboard::may_change(const httplib::Request& request) const {

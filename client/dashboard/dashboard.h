@@ -98,7 +98,6 @@ class Dashboard {
   CommandQueue& commands() { return commands_; }
 
  private:
-  void open_port();
   void add_routes();
   void add_commands();
   void serve_events(httplib::Response& response);
