@@ -35,10 +35,9 @@ bool errors_stop(const ClientOptions& options) {
   return !options.outage_at &&
          std::ranges::none_of(options.expectations, [](const Expectation& each) {
            constexpr const char* kOfFailures[] = {"success", "error", "timeout", "gave"};
-           return each.verdict || std::any_of(std::begin(kOfFailures), std::end(kOfFailures),
-                                              [&each](const char* name) {
-                                                return each.figure.find(name) != std::string::npos;
-                                              });
+           return each.verdict || std::ranges::any_of(kOfFailures, [&each](const char* name) {
+                    return each.figure.find(name) != std::string::npos;
+                  });
          });
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/calls/request_runner.h"
 #include "common/os/foreign_file.h"
+#include "common/os/process.h"
 #include "model/base/text.h"
 #include "model/graph/topology.h"
 
@@ -23,7 +24,7 @@ void add_request_options(CLI::App& app, RequestOptions& request) {
       [&request](const std::string& text) {
         static constexpr std::array<std::string_view, 7> kMethods{
             "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
-        if (std::find(kMethods.begin(), kMethods.end(), text) == kMethods.end()) {
+        if (std::ranges::find(kMethods, text) == kMethods.end()) {
           refuse(unknown_name(text, {kMethods.begin(), kMethods.end()}));
         }
         request.method = text;
@@ -279,7 +280,7 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   const bool by_command = by == Disturbance::By::kCommands;
   const bool no_pid = options.server_pids.empty();
   refuse_first(
-      {{std::any_of(options.server_statuses.begin(), options.server_statuses.end(), is_https),
+      {{std::ranges::any_of(options.server_statuses, is_https),
         "--server-status must begin with http://"},
        {options.workload.arrivals != Arrivals::kOpen && options.max_threads != usual.max_threads,
         "--max-threads has no effect without --arrivals=open"},
@@ -313,8 +314,8 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   const Probe& probe = options.hosts.life.probe;
   std::string pids;
   for (const std::size_t each : options.server_pids) pids += ' ' + std::to_string(each);
-  const bool verdict_counts = std::any_of(
-      options.expectations.begin(), options.expectations.end(),
+  const bool verdict_counts = std::ranges::any_of(
+      options.expectations,
       [](const Expectation& each) { return each.verdict || is_of_verdict(each.figure); });
   const Duration least = least_duration(options);
   refuse_first(
@@ -357,12 +358,11 @@ void fit_descriptors(ClientOptions& options, std::size_t descriptors) {
   }
   const std::size_t wanted = open ? options.max_threads : options.workload.clients;
   if (wanted <= most / at_once) return;
-  throw std::runtime_error((open ? "--max-threads " : "--clients ") + std::to_string(wanted) +
-                           " is too many: a process may open " + std::to_string(descriptors) +
-                           " files here (ulimit -n), which leaves " + std::to_string(most) +
-                           (at_once > 1 ? ", and each may have " + std::to_string(at_once) +
-                                              " attempts at once (--hedge-max)"
-                                        : ""));
+  throw std::runtime_error(
+      too_many(open ? "--max-threads" : "--clients", wanted, descriptors, most) +
+      (at_once > 1
+           ? ", and each may have " + std::to_string(at_once) + " attempts at once (--hedge-max)"
+           : ""));
 }
 
 Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "common/http/http_request.h"
+#include "common/os/process.h"
 #include "model/base/text.h"
 #include "model/graph/topology.h"
 
@@ -217,9 +218,7 @@ std::size_t fit_calls(UpstreamSettings& upstream, std::size_t descriptors) {
   }
   const std::size_t most = std::max<std::size_t>(descriptors / 2 / each, 1);
   if (upstream.threads > most && upstream.threads != CallOptions().threads) {
-    throw std::runtime_error("--call-threads " + std::to_string(upstream.threads) +
-                             " is too many: a process may open " + std::to_string(descriptors) +
-                             " files here (ulimit -n), which leaves " + std::to_string(most));
+    throw std::runtime_error(too_many("--call-threads", upstream.threads, descriptors, most));
   }
   upstream.threads = std::min(upstream.threads, most);
   return upstream.threads * each;
@@ -273,9 +272,8 @@ void fit_connections(ServiceOptions& options, std::size_t descriptors) {
   }
   const std::size_t most = descriptors - kReserve;
   if (options.max_connections > most) {
-    throw std::runtime_error("--max-connections " + std::to_string(options.max_connections) +
-                             " is too many: a process may open " + std::to_string(descriptors) +
-                             " files here (ulimit -n), which leaves " + std::to_string(most));
+    throw std::runtime_error(
+        too_many("--max-connections", options.max_connections, descriptors, most));
   }
   if (options.max_connections == 0) options.max_connections = most;
 }

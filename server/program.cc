@@ -1,9 +1,7 @@
 // ./server: the service that its clients' retries can overload.
 #include "common/cli/program.h"
 
-#include <condition_variable>
 #include <iostream>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <random>
@@ -42,18 +40,12 @@ class Reporter {
 
  private:
   void run(const std::stop_token& end) {
-    std::mutex mutex;
-    std::condition_variable_any never;
-    std::unique_lock lock(mutex);
     TimePoint next = start_;
     while (true) {
       // A server that was suspended skips the missed reports instead of printing them all at once.
       do next = saturating_add(next, interval_);
       while (next <= Clock::now());
-      while (!end.stop_requested() && Clock::now() < next) {
-        never.wait_until(lock, end, bounded(next), [] { return false; });
-      }
-      if (end.stop_requested()) return;
+      if (!sleep_until(next, end)) return;
       try {
         report(Clock::now());
       } catch (const std::bad_alloc&) {

@@ -10,6 +10,7 @@
 #include "common/exit_code.h"
 #include "common/http/orders.h"
 #include "common/http/page_server.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {
@@ -43,15 +44,11 @@ std::optional<ServerStatus> ServerMonitor::status() const {
 }
 
 void ServerMonitor::run(const std::stop_token& end) {
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex_);
-  while (!end.stop_requested()) {
-    lock.unlock();
+  do {
     const auto status = ask();
-    lock.lock();
+    const std::scoped_lock lock(mutex_);
     status_ = status;
-    never.wait_for(lock, end, kInterval, [] { return false; });
-  }
+  } while (sleep_until(Clock::now() + kInterval, end));
 }
 
 std::optional<ServerStatus> ServerMonitor::ask() {
@@ -72,10 +69,8 @@ void ServerControl::check(const std::string& orders) {
 }
 
 void ServerControl::send(std::string order) {
-  {
-    const std::scoped_lock lock(mutex_);
-    orders_.push_back(std::move(order));
-  }
+  const std::scoped_lock lock(mutex_);
+  orders_.push_back(std::move(order));
   changed_.notify_all();
 }
 

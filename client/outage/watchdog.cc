@@ -10,6 +10,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -73,7 +75,7 @@ Watchdog::Watchdog(const char* name, int kept, const std::function<void(int mess
     _exit(0);
   }
   if (pid_ < 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot start the watchdog");
+    throw std::runtime_error(std::string("cannot start the watchdog: ") + std::strerror(errno));
   }
   messages_ = std::move(pipe[1]);
 }

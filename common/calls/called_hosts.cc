@@ -1,7 +1,5 @@
 #include "common/calls/called_hosts.h"
 
-#include <condition_variable>
-
 #include "common/http/http_client.h"
 #include "common/os/process.h"
 #include "model/base/random.h"
@@ -46,13 +44,9 @@ HostProbes::HostProbes(const Probe& probe, std::vector<HttpRequest> requests, Ca
 void HostProbes::run(const std::stop_token& done, CalledHosts::Host host, TimePoint first) {
   HttpClient client;
   const std::stop_callback interrupts(done, [&client] { client.interrupt(); });
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any wake;
   std::size_t failures = 0;
   for (TimePoint next = first;; next = saturating_add(next, probe_.every)) {
-    wake.wait_until(lock, done, bounded(next), [] { return false; });
-    if (done.stop_requested()) return;
+    if (!sleep_until(next, done)) return;
     constexpr int kLeastError = 400;
     const HttpAnswer answer = client.send(requests_[host], probe_.timeout, 0);
     if (done.stop_requested()) return;

@@ -18,7 +18,6 @@
 #include <limits>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 
 namespace retrystorm {
@@ -67,6 +66,13 @@ std::size_t raise_descriptor_limit() {
     if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   }
   return limit.rlim_cur;
+}
+
+std::string too_many(const std::string& option, std::size_t wanted, std::size_t descriptors,
+                     std::size_t left) {
+  return option + ' ' + std::to_string(wanted) + " is too many: a process may open " +
+         std::to_string(descriptors) + " files here (ulimit -n), which leaves " +
+         std::to_string(left);
 }
 
 double memory_limit() {
@@ -137,17 +143,13 @@ void EndSignals::watch(const std::stop_token& done) {
 // Gives the next signal its default action. One that arrives together with the first counts as the same request:
 // timeout(1), for example, signals the process and then its group.
 void EndSignals::allow_the_next(const std::stop_token& done) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  const auto no = [] { return false; };
-  never.wait_for(lock, done, std::chrono::milliseconds(100), no);
+  sleep_until(Clock::now() + std::chrono::milliseconds(100), done);
   const timespec at_once{};
   while (sigtimedwait(&ends_, nullptr, &at_once) > 0) {
   }
   if (done.stop_requested()) return;
   pthread_sigmask(SIG_UNBLOCK, &ends_, nullptr);
-  never.wait(lock, done, no);
+  sleep_until(TimePoint::max(), done);
 }
 
 void EndSignals::request_end() {
@@ -184,6 +186,16 @@ bool is_ready(int descriptor, short events, TimePoint until) {
 int milliseconds_until(TimePoint time) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(left_until(time));
   return static_cast<int>(left.count());
+}
+
+bool sleep_until(TimePoint time, const std::stop_token& end) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  while (!end.stop_requested() && Clock::now() < time) {
+    never.wait_until(lock, end, bounded(time), [] { return false; });
+  }
+  return !end.stop_requested();
 }
 
 int local_port(int socket) {

@@ -15,6 +15,8 @@ extern "C" {  // glibc 2.36 lacks this
 #include <cstddef>
 #include <functional>
 #include <semaphore>
+#include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -49,6 +51,10 @@ void each_connection(const std::function<bool(int number)>& use);
 
 // Raises the soft limit on open files to the hard limit. Returns the new limit.
 std::size_t raise_descriptor_limit();
+
+// Why an option is refused that needs more of these descriptors than are left.
+std::string too_many(const std::string& option, std::size_t wanted, std::size_t descriptors,
+                     std::size_t left);
 
 // The memory that this process may use, in bytes: the machine's memory, or less if its address
 // space is limited (`ulimit -v`).
@@ -110,6 +116,9 @@ bool is_ready(int descriptor, short events = POLLIN, TimePoint until = TimePoint
 
 // For poll(): how long it is until then, at most an hour.
 int milliseconds_until(TimePoint time);
+
+// Waits until then. Returns false as soon as the thread is to end.
+bool sleep_until(TimePoint time, const std::stop_token& end);
 
 // The local port of a socket; 0 if it has none.
 int local_port(int socket);
