@@ -17,11 +17,8 @@ class ClientMetrics {
   // `fleet` must outlive this object.
   explicit ClientMetrics(const CurrentFleet& fleet) : fleet_(fleet) {}
 
-  // The text format that Prometheus reads, of content type `kExpositionType`.
-  std::string render() const;
-
-  // The most important values as one JSON object.
-  std::string status() const;
+  std::string render() const;  // for Prometheus
+  std::string status() const;  // the most important values as one JSON object
 
   // The pages /metrics and /status. This object must outlive their server.
   std::vector<PageServer::Page> pages() const;

@@ -26,22 +26,18 @@ std::optional<std::string> EventStream::Subscription::next(std::chrono::millisec
 }
 
 void EventStream::Subscription::push(const Message& message) {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (queue_.size() >= most_queued_) {
-      dropped_ = true;
-      queue_.clear();
-    }
-    if (!dropped_) queue_.push_back(message);
+  const std::scoped_lock lock(mutex_);
+  if (queue_.size() >= most_queued_) {
+    dropped_ = true;
+    queue_.clear();
   }
+  if (!dropped_) queue_.push_back(message);
   changed_.notify_one();
 }
 
 void EventStream::Subscription::end() {
-  {
-    const std::scoped_lock lock(mutex_);
-    ended_ = true;
-  }
+  const std::scoped_lock lock(mutex_);
+  ended_ = true;
   changed_.notify_one();
 }
 

@@ -171,17 +171,12 @@ class RequestRunner::Hedging {
                                                client_.metrics);
     });
     const NextAttempt next = runner_.bounded_by_end(client_, result, decided);
-    follow(now, begun, next);
+    runner_.follow(client_, request_, now, begun, next);
     if (result.outcome == Outcome::kOk) {
       if (attempt.hedge) runner_.counts_.hedge_won();
       runner_.counts_.end_ok(client_.index, now, begun, result.latency, now - begun);
     }
     return next;
-  }
-
-  void follow(TimePoint now, TimePoint begun, const NextAttempt& next) {
-    runner_.counts_.follow(next, request_.retry, begun, now - begun);
-    runner_.counts_.decide_pause(client_.index, next.wait);
   }
 
   // Sends the next one, if it may be sent. Returns what follows if it may not, and if nothing is under way.
@@ -194,7 +189,7 @@ class RequestRunner::Hedging {
     if (move.kind != HedgeMove::Kind::kOver) return std::nullopt;
     const TimePoint begun = client_.state.begun;
     const NextAttempt next = runner_.after_refusal(client_, now, move.permission);
-    follow(now, begun, next);
+    runner_.follow(client_, request_, now, begun, next);
     return next;
   }
 

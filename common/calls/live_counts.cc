@@ -32,6 +32,10 @@ prometheus::MetricFamily family(
   return result;
 }
 
+constexpr std::size_t index_of(Outcome outcome) {
+  return static_cast<std::size_t>(outcome);
+}
+
 }  // namespace
 
 TimeHistograms::TimeHistograms()
@@ -76,14 +80,6 @@ std::vector<prometheus::MetricFamily> TimeHistograms::families() const {
              "How long requests took from the first attempt to the end, by how they ended.",
              "result", {{"succeeded", &succeeded_}, {"given_up", &given_up_}})};
 }
-
-namespace {
-
-constexpr std::size_t index_of(Outcome outcome) {
-  return static_cast<std::size_t>(outcome);
-}
-
-}  // namespace
 
 LiveCounts::LiveCounts(std::size_t places) : places_(places) {}
 

@@ -154,8 +154,7 @@ std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& r
   const TimePoint begun = client.state.begun;
   const TimePoint end = now();
   const NextAttempt next = after_refusal(client, end, permission.kind);
-  counts_.follow(next, request.retry, begun, end - begun);
-  counts_.decide_pause(client.index, next.wait);
+  follow(client, request, end, begun, next);
   if (request.traced) trace_->not_sent(end, client.index, permission.kind, next);
   return next;
 }
@@ -336,8 +335,7 @@ std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request)
   });
   const NextAttempt next = bounded_by_end(client, result, decided);
   counts_.end_attempt(result, attempt->why());
-  counts_.follow(next, request.retry, begun, end - begun);
-  counts_.decide_pause(client.index, next.wait);
+  follow(client, request, end, begun, next);
   if (request.traced) trace_->ended(end, client.index, result, sending.service, sending.pool, next);
   if (result.outcome == Outcome::kOk) {
     // A request with one attempt took exactly as long as that attempt.

@@ -216,6 +216,12 @@ class RequestRunner {
   void end_lost_attempt(HedgedAttempt& attempt);
   // Ends a request of which no further attempt may be sent, or says what follows.
   NextAttempt after_refusal(Client& client, TimePoint now, Permission::Kind why);
+  // Counts what happens to a client's request, which has begun then.
+  void follow(const Client& client, const Request& request, TimePoint now, TimePoint begun,
+              const NextAttempt& next) {
+    counts_.follow(next, request.retry, begun, now - begun);
+    counts_.decide_pause(client.index, next.wait);
+  }
   Carried carried_by(const Client& client) const;
   // Until the deadline of the client's request, which may have passed since permission was given.
   Duration time_left(const Client& client) const;

@@ -91,18 +91,14 @@ std::optional<TimePoint> ClientWaits::wait_at_load(TimePoint from, Duration time
 }
 
 void ClientWaits::set_load(double load) {
-  {
-    const std::scoped_lock lock(mutex_);
-    load_ = load;
-  }
+  const std::scoped_lock lock(mutex_);
+  load_ = load;
   changed_.notify_all();
 }
 
 void ClientWaits::stop() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
+  const std::scoped_lock lock(mutex_);
+  stopping_ = true;
   changed_.notify_all();
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -16,18 +17,7 @@ namespace retrystorm {
 
 namespace {
 
-constexpr std::int64_t kLongestWait = 1'000'000'000;  // thirty years, in seconds
-
-// The value of a text that consists only of digits.
-std::optional<std::int64_t> digits(std::string_view text) {
-  if (text.empty() || text.size() > 10) return std::nullopt;
-  std::int64_t value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
-    value = value * 10 + (c - '0');
-  }
-  return value;
-}
+constexpr std::uint64_t kLongestWait = 1'000'000'000;  // thirty years, in seconds
 
 // Reads a date in the current HTTP format, "Sun, 06 Nov 1994 08:49:37 GMT", as Unix time.
 std::optional<std::int64_t> unix_time(const std::string& text) {
@@ -45,13 +35,16 @@ std::optional<std::int64_t> unix_time(const std::string& text) {
 }  // namespace
 
 std::optional<Duration> parse_retry_after(std::string_view text, std::int64_t now) {
-  auto seconds = digits(text);
-  if (!seconds) {
-    if (const auto date = unix_time(std::string(text)))
-      seconds = std::max<std::int64_t>(*date - now, 0);
+  std::uint64_t seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc() || rest != end) {
+    const auto date = unix_time(std::string(text));
+    if (!date) return std::nullopt;
+    seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(*date - now, 0));
   }
-  if (!seconds || *seconds > kLongestWait) return std::nullopt;
-  return std::chrono::seconds(*seconds);
+  if (seconds > kLongestWait) return std::nullopt;
+  return std::chrono::seconds(seconds);
 }
 
 namespace {
@@ -96,13 +89,6 @@ std::optional<Duration> parse_service_time(std::string_view text) {
   return std::nullopt;
 }
 
-namespace {
-
-// Longer heads are not searched to their end.
-constexpr std::size_t kLongestHead = 8 * 1024;
-
-}  // namespace
-
 void Carried::add_to(httplib::Headers& headers, Duration timeout) const {
   if (number > 0) headers.emplace(kAttemptNumber, std::to_string(number));
   const Duration told = patience ? std::min(left, timeout) : left;
@@ -130,7 +116,7 @@ std::optional<Duration> parse_time_left(std::string_view head) {
 }
 
 std::optional<Duration> peek_time_left(int connection) {
-  std::array<char, kLongestHead> head;
+  std::array<char, 8 * 1024> head;  // longer ones are not searched to their end
   const ssize_t size = recv(connection, head.data(), head.size(), MSG_PEEK | MSG_DONTWAIT);
   if (size <= 0) return std::nullopt;
   if (static_cast<std::size_t>(size) == head.size()) return Duration::max();

@@ -142,10 +142,10 @@ struct Http2Connection::Callbacks {
       const std::scoped_lock lock(self.mutex_);
       exchange->end({.response = std::move(exchange->response)});
     } else if (exchange->head > Connection::kLongestHead) {
-      self.fail(*exchange, "the answer's head is too long", NoAnswer::kOther);
+      self.fail(*exchange, "the answer's head is too long");
     } else if (!self.accepted_) {
       // Its first bytes came before the request was sent, and there is no session to send it in.
-      self.fail(*exchange, kSpeaksNoHttp2, NoAnswer::kOther);
+      self.fail(*exchange, kSpeaksNoHttp2);
     } else {
       self.fail(*exchange,
                 std::string("the server has ended the request: ") + nghttp2_http2_strerror(error),
@@ -181,13 +181,9 @@ Http2Connection::~Http2Connection() {
 }
 
 bool Http2Connection::begin(TimePoint deadline) {
-  if (!wakes_) {
-    break_off("no descriptor", NoAnswer::kOther);
-    return false;
-  }
+  if (!wakes_) return break_off("no descriptor");
   if (!connection_.open(request_.url, request_.tls.get(), deadline, Connection::Protocol::kHttp2)) {
-    break_off(connection_.why(), connection_.no_answer());
-    return false;
+    return break_off(connection_.why(), connection_.no_answer());
   }
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session* session = nullptr;
@@ -203,14 +199,12 @@ bool Http2Connection::begin(TimePoint deadline) {
   constexpr nghttp2_settings_entry kNoPush{NGHTTP2_SETTINGS_ENABLE_PUSH, 0};
   if (session_ == nullptr ||
       nghttp2_submit_settings(session_.get(), NGHTTP2_FLAG_NONE, &kNoPush, 1) != 0) {
-    break_off("no memory", NoAnswer::kOther);
-    return false;
+    return break_off("no memory");
   }
   try {
     thread_ = std::thread(&Http2Connection::run, this);
   } catch (const std::system_error&) {
-    break_off("no thread", NoAnswer::kOther);
-    return false;
+    return break_off("no thread");
   }
   return true;
 }
@@ -323,7 +317,7 @@ void Http2Connection::submit(const Shared& exchange) {
                              exchange->body.empty() ? nullptr : &body, exchange.get());
   if (exchange->stream < 0) {
     going_away_ = true;  // for example, no further number for a stream
-    return fail(*exchange, nghttp2_strerror(exchange->stream), NoAnswer::kOther);
+    return fail(*exchange, nghttp2_strerror(exchange->stream));
   }
   under_way_.emplace(exchange->stream, exchange);
 }
@@ -360,7 +354,7 @@ short Http2Connection::write() {
     while (unsent_.size() < kPart) {
       const std::uint8_t* data = nullptr;
       const ssize_t size = nghttp2_session_mem_send(session_.get(), &data);
-      if (size < 0) break_off(nghttp2_strerror(static_cast<int>(size)), NoAnswer::kOther);
+      if (size < 0) break_off(nghttp2_strerror(static_cast<int>(size)));
       if (size <= 0) break;
       unsent_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
     }
@@ -381,15 +375,16 @@ void Http2Connection::read() {
   if (step.size > 0) {
     const ssize_t taken = nghttp2_session_mem_recv(
         session_.get(), reinterpret_cast<const std::uint8_t*>(part.data()), step.size);
-    if (taken < 0) break_off(nghttp2_strerror(static_cast<int>(taken)), NoAnswer::kOther);
+    if (taken < 0) break_off(nghttp2_strerror(static_cast<int>(taken)));
   } else if (step.waits_for == 0) {
     // Whether a server that hangs up closes the connection or resets it, with requests that it has not read, is chance.
     const bool hangs_up =
         connection_.is_closed() || (!accepted_ && connection_.no_answer() == NoAnswer::kReset);
-    if (!hangs_up) return break_off(connection_.why(), connection_.no_answer());
-    break_off(accepted_ ? "the server has closed the connection"
-                        : "the server has closed the connection: does it speak HTTP/2?",
-              NoAnswer::kReset);
+    const char* const closed = accepted_
+                                   ? "the server has closed the connection"
+                                   : "the server has closed the connection: does it speak HTTP/2?";
+    hangs_up ? break_off(closed, NoAnswer::kReset)
+             : break_off(connection_.why(), connection_.no_answer());
   }
 }
 
@@ -400,7 +395,7 @@ void Http2Connection::fail(Exchange& exchange, const std::string& why, NoAnswer 
   exchange.end({.fault = Connection::Fault::kBroken, .why = why, .no_answer = kind, .lost = lost});
 }
 
-void Http2Connection::break_off(const std::string& why, NoAnswer kind) {
+bool Http2Connection::break_off(const std::string& why, NoAnswer kind) {
   {
     const std::scoped_lock lock(mutex_);
     over_ = true;
@@ -409,6 +404,7 @@ void Http2Connection::break_off(const std::string& why, NoAnswer kind) {
     for (const Shared& each : handed_over_) hand_over(each);
   }
   for (const auto& [stream, each] : under_way_) fail(*each, why, kind, true);
+  return false;
 }
 
 }  // namespace retrystorm

@@ -75,8 +75,10 @@ class Http2Connection {
   void submit(const Shared& exchange);
   short write();
   void read();
-  void fail(Exchange& exchange, const std::string& why, NoAnswer kind, bool ends = false);
-  void break_off(const std::string& why, NoAnswer kind);
+  void fail(Exchange& exchange, const std::string& why, NoAnswer kind = NoAnswer::kOther,
+            bool ends = false);
+  // Always returns false.
+  bool break_off(const std::string& why, NoAnswer kind = NoAnswer::kOther);
 
   const HttpRequest& request_;
   Connection connection_;

@@ -168,8 +168,6 @@ bool is_our_address(const httplib::Request& request, int port) {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 // More than one thread, so that a slow order does not block other requests.
 constexpr std::size_t kThreads = 3;
 constexpr auto kPatience = 1s;
