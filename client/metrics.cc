@@ -1,8 +1,6 @@
 #include "client/metrics.h"
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "common/metrics/exposition.h"
 #include "common/output/json_text.h"

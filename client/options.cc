@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/calls/request_runner.h"
 #include "common/os/foreign_file.h"

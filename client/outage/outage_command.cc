@@ -248,26 +248,23 @@ void OutageCommand::take(const Report& report) {
     --ends_due_;
     if (report.fate != Report::Fate::kEnded) in_doubt_ = true;
   }
-  const std::string command = "the command of " + std::string(name_of(report.word));
-  const std::string what_to_do = report.word == kEnd && !begin_failed_ ? by_hand() : "";
+  std::string how;
   if (report.fate == Report::Fate::kNotStarted) {
-    news_.push_back(command + " could not be started: the system has no more processes" +
-                    what_to_do);
+    how = "could not be started: the system has no more processes";
   } else if (report.fate == Report::Fate::kTerminated) {
-    news_.push_back(command +
-                    (report.word == kEnd
-                         ? " had not ended after " + format_duration(commands_.end_limit)
-                         : " had not ended at the end of the outage") +
-                    ", and was terminated" + what_to_do);
+    how = "had not ended " +
+          (report.word == kEnd ? "after " + format_duration(commands_.end_limit)
+                               : "at the end of the outage") +
+          ", and was terminated";
   } else if (WIFSIGNALED(report.status)) {
-    news_.push_back(command + " was ended by signal " + std::to_string(WTERMSIG(report.status)) +
-                    what_to_do);
+    how = "was ended by signal " + std::to_string(WTERMSIG(report.status));
   } else if (WEXITSTATUS(report.status) != 0) {
-    news_.push_back(command + " failed: exit code " + std::to_string(WEXITSTATUS(report.status)) +
-                    what_to_do);
+    how = "failed: exit code " + std::to_string(WEXITSTATUS(report.status));
   } else {
     return;
   }
+  news_.push_back("the command of " + std::string(name_of(report.word)) + ' ' + how +
+                  (report.word == kEnd && !begin_failed_ ? by_hand() : ""));
   ++failures_;
   // One that was terminated has run until the end of the outage.
   if (report.word == kEnd) end_failed_ = true;

@@ -7,11 +7,9 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <stdexcept>

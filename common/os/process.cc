@@ -12,7 +12,6 @@
 #include <bitset>
 #include <cerrno>
 #include <condition_variable>
-#include <cstdint>
 #include <exception>
 #include <fstream>
 #include <limits>
