@@ -521,6 +521,10 @@ void print_steps(const MeasuredService& found, const Style& style) {
 // A file that this command did not write is not lost.
 void check_target(const std::string& path) {
   std::error_code none;
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, none)) {
+    refuse("--write: there is no folder " + in_quotes(folder.string()));
+  }
   if (!std::filesystem::exists(path, none) || !std::filesystem::is_regular_file(path, none)) return;
   std::ifstream file(path);
   std::string first;

@@ -17,6 +17,7 @@
 #include "common/output/json_text.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
+#include "model/run/run_recorder.h"
 #include "policies/readers.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_space.h"
@@ -144,6 +145,9 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   }
   if (options.cell.number > 0) {
     refuse("--cell: a search has no cells, each of its steps follows from the runs before");
+  }
+  if (pauses(options.workload)) {
+    refuse("--arrivals: settings are found by their verdicts, and arrivals that pause have none");
   }
   std::string start = options.start;
   const auto strategy = question.given.find("strategy");

@@ -32,13 +32,9 @@ NamedUrls parse_callee(std::string_view text) {
     callee.name = trimmed(text.substr(0, equals));
     check_service_name(callee.name);
   }
-  try {
-    for (const std::string& each : callee.urls) {
-      const Url url = parse_url(each);
-      if (callee.name.empty()) callee.name = url.host + ':' + std::to_string(url.port);
-    }
-  } catch (const std::runtime_error& error) {
-    refuse(error.what());
+  for (const std::string& each : callee.urls) {
+    const Url url = parse_url(each);
+    if (callee.name.empty()) callee.name = url.host + ':' + std::to_string(url.port);
   }
   return callee;
 }

@@ -394,7 +394,7 @@ constexpr Row kRows[] = {
     Row{"below-many", "{below} · {legend} · {seeds} · figures: -v"},
     Row{"below-runs", "{attempts} attempt{s} per request"},
     Row{"below-calls", "{calls} call{s} of {name} for it"},
-    Row{"below-calls-during", "{calls} call{s} of {name} for it in the outage"},
+    Row{"below-calls-during", "in the outage {calls} call{s} of {name} for each new one"},
     Row{"below-runs-down",
         "{share} down (95 %: {low} to {high}) · {attempts} attempt{s} per request"},
     Row{"rows-not-tried",

@@ -28,7 +28,7 @@ int parse_port(std::string_view text, const std::string& url) {
   int port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65535) {
-    throw std::runtime_error("'" + url + "' has no valid port (a number from 1 to 65535)");
+    refuse(in_quotes(url) + " has no valid port (a number from 1 to 65535)");
   }
   return port;
 }
@@ -71,22 +71,27 @@ Url parse_url(const std::string& text) {
   const bool tls = is_https(text);
   const std::string_view scheme = tls ? kHttps : kHttp;
   if (text.rfind(scheme, 0) != 0) {
-    throw std::runtime_error("'" + text + "' is not a URL like http://127.0.0.1:8070/api");
+    const bool bare = !text.empty() && text.find("://") == text.npos;
+    refuse(in_quotes(text) + " is not a URL like http://127.0.0.1:8070/api" +
+           (bare ? ": write http://" + text : ""));
   }
   // In a request they would end the line, and what follows would be headers.
   if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' ' || c == 127; })) {
-    throw std::runtime_error("a URL has no spaces or control characters in it");
+    refuse("a URL has no spaces or control characters in it");
   }
   const std::string rest = text.substr(scheme.size());
   const std::size_t slash = rest.find('/');
   std::string authority = rest.substr(0, slash);
   if (authority.find('@') != std::string::npos) {  // there may be a password, which is not shown
-    throw std::runtime_error("a URL has no user in it: give --header='Authorization: ...'");
+    refuse("a URL has no user in it: give --header='Authorization: ...'");
   }
   Url url{.port = tls ? 443 : 80, .tls = tls};
   if (slash != std::string::npos) url.path = rest.substr(slash);
 
   const std::size_t bracket = authority.find(']');  // an IPv6 address: [::1]:8070
+  if (bracket == authority.npos && std::ranges::count(authority, ':') > 1) {
+    refuse(in_quotes(text) + ": an IPv6 address stands in brackets, as in http://[::1]:8070/api");
+  }
   const std::size_t colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
   if (colon != std::string::npos) {
     url.port = parse_port(std::string_view(authority).substr(colon + 1), text);
@@ -95,7 +100,7 @@ Url parse_url(const std::string& text) {
   url.host = bracket != std::string::npos && authority.front() == '['
                  ? authority.substr(1, bracket - 1)
                  : authority;
-  if (url.host.empty()) throw std::runtime_error("'" + text + "' names no host");
+  if (url.host.empty()) refuse(in_quotes(text) + " names no host");
   return url;
 }
 

@@ -28,11 +28,10 @@ bool is_https(const std::string& url);
 std::string host_in_url(const std::string& host);
 
 // Splits the text into its parts. Looks nothing up: the address stays empty. Throws
-// std::runtime_error with a readable message if the text is not such a URL.
+// std::invalid_argument with a readable message if the text is not such a URL.
 Url parse_url(const std::string& text);
 
-// Also looks up the address. Throws std::runtime_error with a readable message if the text is not
-// such a URL, or if its host is not known.
+// Also looks up the address. Throws std::runtime_error with a readable message if its host is not known.
 Url resolve_url(const std::string& text);
 
 // The request's options, as given.

@@ -467,12 +467,13 @@ void AnswerReport::on_summary(const Summary& summary) {
     attempts += ", " + words_of(calls);
   }
   print_dim(out_, attempts + (below_.empty() ? "" : " · " + below_), style_);
-  print_dim(out_,
-            words_of(is_client_                                            ? "next-client"
-                     : is_down(summary.recovery.verdict) && !summary.outage.empty() && !summary.graph
-                         ? "next-down"
-                                                                           : "next-one-run"),
-            style_);
+  print_dim(
+      out_,
+      words_of(is_client_ ? "next-client"
+               : is_down(summary.recovery.verdict) && !summary.outage.empty() && !summary.graph
+                   ? "next-down"
+                   : "next-one-run"),
+      style_);
   out_ << std::flush;
 }
 

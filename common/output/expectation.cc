@@ -503,8 +503,8 @@ ExitCode exit_code_of(const std::vector<Finding>& findings) {
 
 void RunJudge::judge(const Summary& summary, const Figures& figures) {
   // Somebody may have stopped the service by hand.
-  const bool calm = summary.recovery.verdict == Verdict::kNoOutage;
-  const auto seen = calm ? seen_in(curve(), summary) : std::nullopt;
+  const bool none_said = summary.recovery.verdict == Verdict::kNoOutage;
+  const auto seen = none_said ? seen_in(curve(), summary) : std::nullopt;
   for (const Expectation& each : expectations_) {
     Judgement judgement = each.verdict ? retrystorm::judge(each, summary.recovery.verdict)
                                        : retrystorm::judge(each, figures);

@@ -53,7 +53,7 @@ std::string value_text(const std::string& name, const Json& value) {
   const double number = value.get<double>();
   if (name.find("share") != name.npos || name.starts_with("success")) return share_words(number);
   if (ends_with_unit(name, "ms")) return time_words(from_seconds(number / 1e3));
-  const bool is_rate = name.find("per_s") != name.npos;
+  const bool is_rate = name.find("per_s") != name.npos || name.ends_with("unit_s");
   return !is_rate && name.ends_with("_s") ? time_words(from_seconds(number)) : number_words(number);
 }
 
@@ -134,7 +134,7 @@ std::string figures_text(const Summary& summary, const Style& style) {
       style);
   constexpr std::size_t kName = 28, kValue = 16;
   const auto put = [&text](const std::string& cell, std::size_t width) {
-    text += cell + std::string(width - std::min(columns_of(cell), width), ' ');
+    text += cell + std::string(width - std::min(columns_of(cell), width - 1), ' ');
   };
   if (summary.phases) {
     put("", kName + 2);

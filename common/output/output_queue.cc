@@ -45,7 +45,8 @@ std::string PlainText::plain(std::string_view text) {
   std::string plain = printable(text, "\n\t");
   for (std::size_t i = 0; i < plain.size(); ++i) {
     char& c = plain[i];
-    const bool names = i + 1 == plain.size() || std::isalpha(static_cast<unsigned char>(plain[i + 1]));
+    const bool names =
+        i + 1 == plain.size() || std::isalpha(static_cast<unsigned char>(plain[i + 1]));
     if ((c == ':' && last_ == ':' && length_ == 1) || (c == '[' && hashes_ > 1 && names)) c = '?';
     const bool blank = c == ' ' || c == '\t';
     length_ = c == '\n' ? 0 : length_ + (blank && length_ == 0 ? 0 : 1);

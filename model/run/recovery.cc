@@ -386,8 +386,10 @@ void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals) {
   if (phase_ == Phase::kBefore) {
     // The mean, where rates change all the time; that of one load is rounded.
     const double mean = load_in(baseline());
-    const bool varies = !calm_windows().empty() && std::abs(mean - load_) > 1e-6 * load_;
+    const bool known = !thinking_ && !calm_windows().empty() && mean > 0;
+    const bool varies = known && std::abs(mean - load_) > 1e-6 * load_;
     load_at_outage_ = varies ? mean : load_;
+    above_mean_ = varies ? load_ / mean : 1;
     if (load_at_outage_ == 0) load_at_outage_ = 1;
   }
   in_force_.clear();
@@ -734,7 +736,7 @@ class RecoveryTracker::Judge {
 
 Recovery RecoveryTracker::recovery() const {
   Recovery result = phase_ == Phase::kBefore ? judge_calm(before_) : Judge(*this).judge();
-  if (!calm_windows().empty()) result.baseline_ok = baseline().rates().ok;
+  if (!calm_windows().empty()) result.baseline_ok = baseline().rates().ok * above_mean_;
   result.peak_attempts = peak_attempts();
   const bool calm = phase_ == Phase::kBefore;
   if (calm ? is_down(result.verdict)

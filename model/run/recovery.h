@@ -113,7 +113,7 @@ struct Recovery {
   Statements causes{};  // of the verdict, the main one first; empty without an outage
   // If the service's queue empties: how long after the outage the run must go on to see it back.
   std::optional<Duration> to_watch{};
-  std::optional<double> baseline_ok{};  // OK/s before the outage
+  std::optional<double> baseline_ok{};  // OK/s before the outage, at the load of its begin
   // If the service is back, but its queue is not as short as before: how long a request waits in it at the
   // end of the run.
   std::optional<Duration> queue_wait{};
@@ -249,6 +249,7 @@ class RecoveryTracker {
   std::optional<std::size_t> less_;          // of these, the capacity
   std::optional<std::size_t> disturbed_by_;  // in this window
   double load_ = 1, load_at_outage_ = 1;
+  double above_mean_ = 1;  // the load as the outage began, as a factor on its mean in the calm
   double capacity_ = std::numeric_limits<double>::infinity();
   std::optional<double> thinking_;
   TimePoint load_since_;

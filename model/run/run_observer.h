@@ -77,8 +77,8 @@ struct Summary {
   // job still has to make.
   double left_out_share() const {
     const std::uint64_t all = job && !job->makespan ? job->calls()
-                              : arrival_lag         ? counts.requests + arrival_lag->dropped_arrivals
-                                                    : counts.requests;
+                              : arrival_lag ? counts.requests + arrival_lag->dropped_arrivals
+                                            : counts.requests;
     const double left_out = counts.left_out_share();
     if (all == 0) return left_out;
     return 1 - (1 - left_out) * static_cast<double>(counts.requests) / static_cast<double>(all);

@@ -97,8 +97,7 @@ void RunRecorder::fault_ends(TimePoint now, const std::string& what) {
 
 void RunRecorder::set_load(TimePoint now, double load, const WorkloadOptions& workload) {
   const bool waits = workload.arrivals == Arrivals::kClosed;
-  const Duration period = workload.plan.period;
-  if (period > RecoveryTracker::kWindow && workload.splay < period) tracker_.note_uneven_arrivals();
+  if (pauses(workload)) tracker_.note_uneven_arrivals();
   tracker_.set_load(now, load,
                     waits ? std::optional(to_seconds(workload.mean_think_time()) /
                                           static_cast<double>(workload.clients))

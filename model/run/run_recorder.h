@@ -15,6 +15,12 @@
 
 namespace retrystorm {
 
+// Are there windows of the verdict in which none of these requests arrives?
+inline bool pauses(const WorkloadOptions& workload) {
+  const Duration period = workload.plan.period;
+  return period > RecoveryTracker::kWindow && workload.splay < period;
+}
+
 // Rotates the windows of the verdict and of the reports. The engine asks when the next tick is due,
 // and passes its totals then. Not thread-safe.
 class RunRecorder {

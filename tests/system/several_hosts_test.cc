@@ -62,8 +62,8 @@ TEST_F(SeveralHosts, ThatAreNotThereAreNamedAndEjected) {
   const std::string json = dir_.file("json");
   const Ended run = succeeded(
       RETRYSTORM_CLIENT, urls() + calls(60) +
-                             Arguments{"--url", kNobodyThere, "--retry-host=other", "--max-attempts=2",
-                                       "--eject=5:30s:34%", "--json", json});
+                             Arguments{"--url", kNobodyThere, "--retry-host=other",
+                                       "--max-attempts=2", "--eject=5:30s:34%", "--json", json});
   EXPECT_THAT(run.err, HasSubstr(kNobodyThere));
   const auto summary = read_json_lines(json).back();
   EXPECT_EQ(summary["gave_up"], 0);

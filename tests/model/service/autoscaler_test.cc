@@ -40,7 +40,7 @@ class ScaledTable {
   TimePoint now_ = kCreated;
 };
 
-using Step = std::pair<double, double>;
+using CapacityAt = std::pair<double, double>;
 
 TEST(Autoscaler, DoesNothingWhenOff) {
   EXPECT_EQ(Autoscaler({}, 100, kCreated).next_event(), TimePoint::max());
@@ -49,14 +49,15 @@ TEST(Autoscaler, DoesNothingWhenOff) {
 // Two minutes above 70 %, and one until it is in force: each step multiplies the capacity by 1/0.7.
 TEST(Autoscaler, GrowsStepByStepWhereDemandIsFarAbove) {
   ScaledTable table(kTracking, 100);
-  EXPECT_THAT(table.run(22min, 1e6),
-              ElementsAre(Step(3, 143), Step(6, 205), Step(9, 293), Step(12, 419), Step(15, 599),
-                          Step(18, 856), Step(21, 1223)));
+  EXPECT_THAT(
+      table.run(22min, 1e6),
+      ElementsAre(CapacityAt(3, 143), CapacityAt(6, 205), CapacityAt(9, 293), CapacityAt(12, 419),
+                  CapacityAt(15, 599), CapacityAt(18, 856), CapacityAt(21, 1223)));
 }
 
 TEST(Autoscaler, BringsTheUseToTheTarget) {
   ScaledTable table(kTracking, 100);
-  EXPECT_THAT(table.run(60min, 90), ElementsAre(Step(3, 129)));
+  EXPECT_THAT(table.run(60min, 90), ElementsAre(CapacityAt(3, 129)));
   // At the target nothing changes.
   ScaledTable even(kTracking, 100);
   EXPECT_THAT(even.run(60min, 70), ElementsAre());
@@ -65,19 +66,19 @@ TEST(Autoscaler, BringsTheUseToTheTarget) {
 // A burst admits more than the capacity.
 TEST(Autoscaler, FollowsTheUseAndNotTheLimit) {
   ScaledTable table(kTracking, 100);
-  EXPECT_THAT(table.run(10min, 200, false), ElementsAre(Step(3, 286)));
+  EXPECT_THAT(table.run(10min, 200, false), ElementsAre(CapacityAt(3, 286)));
 }
 
 // Low is under 50 %, for fifteen consecutive minutes.
 TEST(Autoscaler, ShrinksAfterFifteenLowMinutes) {
   ScaledTable table(kTracking, 100);
-  EXPECT_THAT(table.run(40min, 35), ElementsAre(Step(16, 50)));
+  EXPECT_THAT(table.run(40min, 35), ElementsAre(CapacityAt(16, 50)));
   ScaledTable half(kTracking, 100);
   EXPECT_THAT(half.run(60min, 50), ElementsAre());
   ScaledTable interrupted(kTracking, 100);
   interrupted.run(14min, 35);
   interrupted.run(15min, 60);
-  EXPECT_THAT(interrupted.run(32min, 35), ElementsAre(Step(31, 50)));
+  EXPECT_THAT(interrupted.run(32min, 35), ElementsAre(CapacityAt(31, 50)));
 }
 
 TEST(Autoscaler, StaysBetweenItsBounds) {
@@ -85,8 +86,8 @@ TEST(Autoscaler, StaysBetweenItsBounds) {
   settings.least = 80;
   settings.most = 120;
   ScaledTable table(settings, 100);
-  EXPECT_THAT(table.run(10min, 1e6), ElementsAre(Step(3, 120)));
-  EXPECT_THAT(table.run(2h, 0), ElementsAre(Step(26, 80)));
+  EXPECT_THAT(table.run(10min, 1e6), ElementsAre(CapacityAt(3, 120)));
+  EXPECT_THAT(table.run(2h, 0), ElementsAre(CapacityAt(26, 80)));
 }
 
 // Four at any time of a day and then one an hour: 27, and no more, however low the use is.
@@ -95,10 +96,10 @@ TEST(Autoscaler, DecreasesTwentySevenTimesADayAtMost) {
   settings.in_after = 1min;
   settings.delay = 1min;
   ScaledTable table(settings, 40'000);
-  std::vector<Step> changes;
+  std::vector<CapacityAt> changes;
   for (int minute = 1; minute < 24 * 60; ++minute) {
     // Always low, but never so low that it falls to the minimum at once.
-    for (const Step& each : table.run(minute * 1min, 0.49 * table.capacity())) {
+    for (const CapacityAt& each : table.run(minute * 1min, 0.49 * table.capacity())) {
       changes.push_back(each);
     }
   }
@@ -117,7 +118,8 @@ TEST(Autoscaler, KeepsToItsConfiguredTimes) {
                                    .delay = 2500ms};
   ScaledTable table(settings, 100);
   // From then on only whole seconds count.
-  EXPECT_THAT(table.run(12s, 1e6), ElementsAre(Step(5.5 / 60, 200), Step(11.5 / 60, 400)));
+  EXPECT_THAT(table.run(12s, 1e6),
+              ElementsAre(CapacityAt(5.5 / 60, 200), CapacityAt(11.5 / 60, 400)));
 }
 
 // Twice the highest minute, half an hour later, and never less afterwards.
@@ -125,16 +127,16 @@ TEST(Autoscaler, OnDemandAdmitsTwiceAnEarlierPeak) {
   ScaledTable table({.kind = AutoscaleKind::kOnDemand}, 4000);
   EXPECT_THAT(table.run(60min, 2000), ElementsAre());
   EXPECT_THAT(table.run(85min, 3000), ElementsAre());
-  EXPECT_THAT(table.run(91min, 0), ElementsAre(Step(91, 6000)));
+  EXPECT_THAT(table.run(91min, 0), ElementsAre(CapacityAt(91, 6000)));
   EXPECT_THAT(table.run(100min, 1e6), ElementsAre());
-  EXPECT_THAT(table.run(200min, 0), ElementsAre(Step(122, 12'000)));
+  EXPECT_THAT(table.run(200min, 0), ElementsAre(CapacityAt(122, 12'000)));
 }
 
 TEST(Autoscaler, TakesNewSettingsWhileItRuns) {
   ScaledTable table(kTracking, 100);
   table.run(2min, 1e6);  // decided
   table.autoscaler().configure(kCreated + 150s, kTracking, 100, 12'000);
-  EXPECT_THAT(table.run(3min, 1e6), ElementsAre(Step(3, 143)));  // nothing has changed
+  EXPECT_THAT(table.run(3min, 1e6), ElementsAre(CapacityAt(3, 143)));  // nothing has changed
   AutoscaleSettings lower = kTracking;
   lower.most = 150;
   table.autoscaler().configure(kCreated + 190s, lower, 143, 20'000);
