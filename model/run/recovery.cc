@@ -508,8 +508,11 @@ class RecoveryTracker::Judge {
              kFallSigmas * std::sqrt(number(to) + number(from) * longer * longer);
     };
     const double longer = to_seconds(later.expected) / to_seconds(earlier.expected);
-    const auto low = [this](const Window& each) {
-      return misses(each, 0.5, 0) || misses(each, 0.75, kSigmas);
+    const Windows both = until.last(2 * half);
+    const bool all_low = std::all_of(both.begin(), both.end(),
+                                     [this](const Window& each) { return misses(each, 0.75, 0); });
+    const auto low = [&](const Window& each) {
+      return misses(each, 0.5, 0) || (all_low && misses(each, 0.75, kSigmas));
     };
     return low(earlier) && low(later) && !rises(earlier.counts.ok, longer, later.counts.ok) &&
            !rises(later.counts.attempts, 1 / longer, earlier.counts.attempts);

@@ -327,7 +327,8 @@ TEST(Recovery, HasAVerdict) {
       {"down 3*20/80 3*20/60", kRecovering},
       {"down 3*20/80 3*20", kRecovering},
       {"down 12*49/80", kCollapsed},
-      {"down 12*51/80", kRecovering},
+      {"down 12*51/80", kCollapsed},
+      {"down 12*80/80", kRecovering},
       {"down 9*10/80 3*30/80", kRecovering},
       {"down 6*10/80 12*30/80", kCollapsed},
       // Its last three windows decide.
