@@ -1,7 +1,6 @@
 #include "policies/policy.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <stdexcept>
 #include <unordered_map>
@@ -54,10 +53,11 @@ bool is_of_hosts(std::string_view option) {
 // If it is not known how many there are.
 void set_hosts_apart(Policy& policy) {
   if (policy.find("replicas") != nullptr) return;
-  const auto rest =
-      std::ranges::stable_partition(policy.settings, std::not_fn(is_of_hosts), &Setting::option);
-  policy.of_hosts.assign(rest.begin(), rest.end());
-  policy.settings.erase(rest.begin(), rest.end());
+  auto& all = policy.settings;
+  const auto rest = std::stable_partition(
+      all.begin(), all.end(), [](const Setting& each) { return !is_of_hosts(each.option); });
+  policy.of_hosts.assign(rest, all.end());
+  all.erase(rest, all.end());
 }
 
 // What the policy says, without its lines: the same text for policies that are equal.

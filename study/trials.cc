@@ -617,11 +617,11 @@ std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options,
 // A bisection of sixteen steps of equal ratios, with about as many runs again as a trial has.
 std::optional<std::size_t> AnswerTrials::edge_between(std::size_t one, std::size_t other,
                                                       bool one_is_down) const {
-  constexpr std::size_t kSteps = 16, kTries = 4;
+  constexpr std::size_t kMostSteps = 16, kTries = 4;
   const auto from = static_cast<double>(std::max<std::size_t>(one, 1));
   const auto to = static_cast<double>(std::max<std::size_t>(other, 1));
   const auto at = [&](double step) {
-    return std::round(from * std::pow(to / from, step / static_cast<double>(kSteps)));
+    return std::round(from * std::pow(to / from, step / static_cast<double>(kMostSteps)));
   };
   bool stopped = false;
   const auto is_like_one = [&](std::size_t step) {
@@ -631,7 +631,7 @@ std::optional<std::size_t> AnswerTrials::edge_between(std::size_t one, std::size
     stopped = !result;
     return result && result->mostly_down() == one_is_down;
   };
-  const Bracket edge = bisect(0, kSteps, is_like_one, [&stopped] { return stopped; });
+  const Bracket edge = bisect(0, kMostSteps, is_like_one, [&stopped] { return stopped; });
   if (stopped) return std::nullopt;
   return static_cast<std::size_t>(to_digits(at(static_cast<double>(edge.good + edge.bad) / 2), 2));
 }
