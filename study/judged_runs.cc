@@ -47,15 +47,13 @@ void add_doubts(const Expectation& claim, const CellResult& cell,
                 const std::optional<Statement>& held_back, Judgement& judgement) {
   doubt_success(claim, cell.doubtful, judgement);
   if (cell.mostly_down()) return;
-  std::optional<Statement> why = held_back;
+  std::optional<Statement> why;
   if (!cell.had_outage()) {
-    why.reset();
-    if (cell.success_share < RecoveryTracker::kWell) {
-      why = Statement{"claim-few-answered-calm", {{"share", ShareOf{cell.success_share}}}};
-    }
-  }
-  if (!why && cell.unserved()) {
-    why = few_answered(*cell.phases[0].ok_per_s / *cell.phases[0].requests_per_s);
+    why = few_answered(cell.success_share, false);
+  } else if (held_back) {
+    why = held_back;
+  } else if (cell.unserved()) {
+    why = few_answered(*cell.phases[0].ok_per_s / *cell.phases[0].requests_per_s, true);
   }
   doubt_recovery(claim, why, judgement);
 }

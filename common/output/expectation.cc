@@ -369,8 +369,10 @@ void doubt_recovery(const Expectation& expectation, const std::optional<Statemen
   judgement.doubt = why;
 }
 
-Statement few_answered(double share) {
-  return {"claim-few-answered", {{"share", ShareOf{share}}}};
+std::optional<Statement> few_answered(double share, bool outage) {
+  if (share >= RecoveryTracker::kWell) return std::nullopt;
+  return Statement{outage ? "claim-few-answered" : "claim-few-answered-calm",
+                   {{"share", ShareOf{share}}}};
 }
 
 Judgement judge(const Expectation& expectation, Verdict verdict) {
@@ -505,6 +507,13 @@ void RunJudge::judge(const Summary& summary, const Figures& figures) {
   // Somebody may have stopped the service by hand.
   const bool none_said = summary.recovery.verdict == Verdict::kNoOutage;
   const auto seen = none_said ? seen_in(curve(), summary) : std::nullopt;
+  double answered = summary.counts.success_share();
+  if (summary.phases) {
+    const Counts& calm = summary.phases->front().counts;
+    answered = static_cast<double>(calm.ok) /
+               static_cast<double>(std::max<std::uint64_t>(calm.requests, 1));
+  }
+  const auto few = few_answered(answered, summary.phases.has_value());
   for (const Expectation& each : expectations_) {
     Judgement judgement = each.verdict ? retrystorm::judge(each, summary.recovery.verdict)
                                        : retrystorm::judge(each, figures);
@@ -515,15 +524,8 @@ void RunJudge::judge(const Summary& summary, const Figures& figures) {
     if (seen && (seen->tone != Tone::kGood || each.verdict == Verdict::kNoOutage)) {
       doubt_recovery(each, seen->headline, judgement);
     }
-    if (summary.phases) {
-      const Counts& calm = summary.phases->front().counts;
-      const double answered = static_cast<double>(calm.ok) /
-                              static_cast<double>(std::max<std::uint64_t>(calm.requests, 1));
-      const bool is_down = judgement.value == 1 && each.figure == "down";
-      std::optional<Statement> why = held_back_;
-      if (!why && answered < RecoveryTracker::kWell) why = few_answered(answered);
-      if (!is_down) doubt_recovery(each, why, judgement);
-    }
+    const bool is_down = judgement.value == 1 && each.figure == "down";
+    if (!is_down) doubt_recovery(each, summary.phases && held_back_ ? held_back_ : few, judgement);
     print_headline(out_, answer_of(each, judgement), style_of(1));
     json_.write(judgement_json(each, judgement));
     judgements_.push_back(std::move(judgement));

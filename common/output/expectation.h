@@ -84,8 +84,9 @@ void doubt_success(const Expectation& expectation, double left_out, Judgement& j
 void doubt_recovery(const Expectation& expectation, const std::optional<Statement>& why,
                     Judgement& judgement);
 
-// Why OK/s that are back say little if so few of the requests of the calm, a share, were answered in it.
-Statement few_answered(double share);
+// Why it says little that a service is not down if so few requests, a share, were answered: of those before the outage,
+// in that time, or without one, of all. Nothing if enough were.
+std::optional<Statement> few_answered(double share, bool outage);
 
 // Judges a claim about the verdict of one run. A run without a verdict decides nothing.
 Judgement judge(const Expectation& expectation, Verdict verdict);

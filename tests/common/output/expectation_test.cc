@@ -223,6 +223,18 @@ TEST(RunJudge, JudgesOneRunAsItIs) {
             Judged({"broken", "holds", "broken"}, kExitBroken));
 }
 
+// Of a run without an outage nobody says that it is down.
+TEST(RunJudge, DoesNotTakeFewAnswersForAServiceThatIsUp) {
+  Summary summary{.elapsed = 5s};
+  summary.counts = {.ok = 49, .requests = 100, .attempts = 100};
+  summary.counts.gave_up_by[0] = 51;
+  EXPECT_EQ(judged({"down<5%", "success<60%"}, summary),
+            Judged({"not decided", "holds"}, kExitUndecided));
+  summary.counts.ok = 51;
+  summary.counts.gave_up_by[0] = 49;
+  EXPECT_EQ(judged({"down<5%", "success<60%"}, summary), Judged({"holds", "holds"}, kExitHolds));
+}
+
 // 68 of 2,000 calls are 3.4 %: what becomes of the others is not known.
 TEST(RunJudge, DoesNotKnowTheSuccessOfAJobThatIsNotDone) {
   Summary summary{.elapsed = 5s};
