@@ -476,15 +476,15 @@ JudgedDay judged(const std::vector<WindowCompared>& all, const Day& day) {
   };
   // Of those that are off too often, the one that is in the most windows.
   std::size_t worst = 0;
-  bool holds = true;
+  bool broken = false;
   for (std::size_t i = 0; i < kFigures.size(); ++i) {
     if (share_off(i) <= kMostOutside) continue;
-    if (holds || off[i] > off[worst]) worst = i;
-    holds = false;
+    if (!broken || off[i] > off[worst]) worst = i;
+    broken = true;
   }
   const Finding finding = all.size() < kLeastWindows ? Finding::kUndecided
-                          : holds                    ? Finding::kHolds
-                                                     : Finding::kBroken;
+                          : broken                   ? Finding::kBroken
+                                                     : Finding::kHolds;
   return {finding,
           {finding == Finding::kUndecided ? "compare-few"
            : finding == Finding::kHolds   ? "compare-holds"

@@ -189,8 +189,9 @@ class Measurement {
         static_cast<double>(errors) > kMostErrors * static_cast<double>(recent.size())) {
       const ShareOf share{static_cast<double>(errors) / static_cast<double>(recent.size())};
       const auto status = counted("status", static_cast<std::size_t>(error->status));
-      if (2 * rejected > errors && (!risen_ || found_.rejects)) {
-        if (risen_) return true;
+      const bool turned_away = 2 * rejected > errors;
+      if (turned_away && found_.rejects) return true;  // as is known
+      if (turned_away && !risen_) {
         found_.rejects = Statement{
             "measure-rejects",
             {status,

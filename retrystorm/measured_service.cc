@@ -61,10 +61,10 @@ const LoadStep& one_client(const MeasuredService& measured) {
 
 // The law of the times of one client. An exponential one has a CV of 1, and a median of ln 2 of its mean.
 std::string law_of(const LoadStep& one) {
-  constexpr double kFixed = 0.05, kNear = 0.15;
+  constexpr double kFixed = 0.05, kAlike = 0.15;
   if (one.variation < kFixed) return "fixed:";
-  const bool exponential = std::fabs(one.variation - 1) < kNear &&
-                           std::fabs(one.p50 / (std::log(2) * one.time) - 1) < kNear;
+  const bool exponential = std::fabs(one.variation - 1) < kAlike &&
+                           std::fabs(one.p50 / (std::log(2) * one.time) - 1) < kAlike;
   return exponential ? "exponential:" : "lognormal:";
 }
 

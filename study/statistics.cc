@@ -96,8 +96,8 @@ double least_share(std::size_t hits, std::size_t runs, double misses) {
 Interval sure_interval(std::size_t hits, std::size_t runs, double misses) {
   const Interval wilson = wilson_interval(hits, runs, misses);
   const std::size_t others = runs - hits;
-  constexpr std::size_t kMany = 1000;  // of both: then these are hardly different
-  if (std::min(hits, others) > kMany) return wilson;
+  constexpr std::size_t kEnough = 1000;  // of both: then these are hardly different
+  if (std::min(hits, others) > kEnough) return wilson;
   if (others < hits) {
     const Interval mirrored = sure_interval(others, runs, misses);
     return {1 - mirrored.high, 1 - mirrored.low};

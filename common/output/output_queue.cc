@@ -42,18 +42,18 @@ std::streamsize PlainText::xsputn(const char* text, std::streamsize size) {
 }
 
 std::string PlainText::plain(std::string_view text) {
-  std::string plain = printable(text, "\n\t");
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    char& c = plain[i];
+  std::string line = printable(text, "\n\t");
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    char& c = line[i];
     const bool names =
-        i + 1 == plain.size() || std::isalpha(static_cast<unsigned char>(plain[i + 1]));
+        i + 1 == line.size() || std::isalpha(static_cast<unsigned char>(line[i + 1]));
     if ((c == ':' && last_ == ':' && length_ == 1) || (c == '[' && hashes_ > 1 && names)) c = '?';
     const bool blank = c == ' ' || c == '\t';
     length_ = c == '\n' ? 0 : length_ + (blank && length_ == 0 ? 0 : 1);
     hashes_ = c == '#' ? hashes_ + 1 : 0;
     last_ = c;
   }
-  return plain;
+  return line;
 }
 
 PlainText::int_type PlainText::overflow(int_type letter) {

@@ -7,8 +7,7 @@
 namespace retrystorm {
 namespace {
 
-using std::chrono::minutes;
-using std::chrono::seconds;
+using namespace std::chrono_literals;
 
 constexpr std::array<BreakerSettings, 5> kBreakers{{
     {},
@@ -16,19 +15,19 @@ constexpr std::array<BreakerSettings, 5> kBreakers{{
     {.name = "polly",
      .on = true,
      .window = BreakerWindow::kTime,
-     .span = seconds(30),
+     .span = 30s,
      .slices = 10,
      .failure_share = 0.1,
-     .open_for = seconds(5),
+     .open_for = 5s,
      .trials = 1,
      .judges = BreakerJudges::kFailures},
     {.name = "hystrix",
      .on = true,
      .window = BreakerWindow::kTime,
-     .span = seconds(10),
+     .span = 10s,
      .slices = 10,
      .min_calls = 20,
-     .open_for = seconds(5),
+     .open_for = 5s,
      .trials = 1},
     {.name = "gobreaker",
      .on = true,
@@ -101,7 +100,7 @@ void Breaker::change_to(State state, TimePoint now) {
   if (state != State::kClosed) return;
   if (settings_.window == BreakerWindow::kTime) {
     // resilience4j aligns its slices with the seconds of the clock.
-    const TimePoint second = std::chrono::floor<seconds>(now);
+    const TimePoint second = std::chrono::floor<std::chrono::seconds>(now);
     in_time_.emplace(second, settings_.span, settings_.slices);
   } else {
     last_.assign(settings_.calls, Calls());

@@ -90,7 +90,7 @@ void check(const ConnectionSettings& settings, Duration timeout) {
 namespace {
 
 // The options of a backoff, as those of reconnects.
-constexpr std::array<RenamedOption, 7> kWaits{{
+constexpr std::array<RenamedOption, 7> kReconnectWaits{{
     {"growth", "reconnect-growth",
      "how the waits grow of a client that lost its connection (--outage=reconnect) and cannot "
      "connect"},
@@ -112,7 +112,7 @@ void declare_options(OptionList& options, ReconnectSettings& settings) {
   options.group("Reconnects: how clients come back");
   OptionList waits;
   declare_options(waits, settings.backoff);
-  options.add_renamed(waits, kWaits);
+  options.add_renamed(waits, kReconnectWaits);
   options.count("reconnect-calls", settings.calls,
                 "what it costs the service that a client connects: so many requests, one after the "
                 "other",

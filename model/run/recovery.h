@@ -33,8 +33,9 @@
 //   long, by less than half of that. One that has fallen by half as much, and beyond noise, twice before, and filled again each
 //   time, is held by waves of retries, such as those of a budget that saves.
 // - Some OK that do not become more are a collapse: in the second half of the time since the outage, and in six windows or
-//   more, they are below 50 %, or miss 75 % by more than chance. And from its first to its second half OK/s do not rise, nor do attempts/s fall,
-//   by more than random noise (2.5 times the root of both, as Poisson counts).
+//   more, they are below 50 %, or each window is below 75 % and together they are by more than chance. And from its first
+//   to its second half OK/s do not rise, nor do attempts/s fall, by more than random noise (2.5 times the root of both, as
+//   Poisson counts).
 // - A service that is back may still have a queue, where answers come late but in time. It has one if in each
 //   of the last three windows ten times as many requests wait as in any before the outage, and more than it
 //   answers in a second. By Little's law a request then waits for the queue divided by OK/s.
