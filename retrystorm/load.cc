@@ -36,13 +36,14 @@ ClosedLoad::ClosedLoad(const LoadRequest& load, std::size_t clients, Duration sp
 
 void ClosedLoad::run(const std::stop_token& done, Connection& connection, TimePoint begin) {
   HttpAnswer answer;
-  while (!done.stop_requested() && Clock::now() < begin) {
+  // A single request is sent also where the answers are awaited already.
+  const auto goes_on = [&] { return once_ || !done.stop_requested(); };
+  while (goes_on() && Clock::now() < begin) {
     std::this_thread::sleep_for(std::min<Duration>(begin - Clock::now(), 50ms));
   }
-  while (!done.stop_requested()) {
+  while (goes_on()) {
     Answered ended = ask_on(load_, connection, load_.keeps_connections, answer);
-    if (done.stop_requested() && !once_)
-      return;  // its end is not measured, and may be an interruption
+    if (!goes_on()) return;  // its end is not measured, and may be an interruption
     const bool failed = !ended.ok();
     {
       const std::scoped_lock lock(mutex_);

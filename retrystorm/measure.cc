@@ -128,8 +128,8 @@ class Measurement {
       see_what_limits();
       fill_up_to_the_limit();
     }
-    if (!stopped()) around_the_knee();
-    if (!stopped()) compare_with_the_begin();
+    if (!found_.stopped) around_the_knee();
+    if (!found_.stopped) compare_with_the_begin();
     if (!found_.stopped && found_.steps.size() >= kLeastSteps) {
       found_.fit = fit_service(found_.steps);
       hang_up_on_it();
@@ -214,10 +214,9 @@ class Measurement {
     }
     if (health_ && Clock::now() >= health_at_) {
       health_at_ = Clock::now() + kHealthEvery;
-      if (ask(*health_).status == 200) return stopped();
-      stop({"measure-unhealthy", {{"url", options_.health_url}}});
+      if (ask(*health_).status != 200) stop({"measure-unhealthy", {{"url", options_.health_url}}});
     }
-    return stopped();
+    return found_.stopped.has_value();
   }
 
   // Nothing if too little was answered to be a step.
@@ -337,9 +336,8 @@ class Measurement {
 
   void around_the_knee() {
     if (found_.steps.size() < 2) return;
-    const double most = found_.steps.back().clients;
-    std::vector<LoadStep> sorted = found_.steps;
-    const ServiceModel workers = fit_workers(sorted);
+    const double most = most_clients(found_.steps);
+    const ServiceModel workers = fit_workers(found_.steps);
     const double knee = workers.workers > 0 ? workers.workers : most / 2;
     for (const double factor : {0.75, 1.25, 1.5, 3.0}) {
       const double clients = std::min(std::max(std::round(knee * factor), 1.0), most);
@@ -347,7 +345,7 @@ class Measurement {
           found_.steps, [=](const LoadStep& each) { return each.clients == clients; });
       if (done) continue;
       const auto one = step(static_cast<std::size_t>(clients));
-      if (stopped() || !one) return;
+      if (!one) return;
       found_.steps.push_back(*one);
     }
   }
@@ -357,7 +355,7 @@ class Measurement {
     const std::size_t again = found_.steps.size() > 2 ? 2 : 0;  // 4 clients
     const double clients = found_.steps[again].clients;
     const auto one = step(static_cast<std::size_t>(clients));
-    if (!one || stopped()) return;
+    if (!one) return;
     const double by = one->time / found_.steps[again].time;
     constexpr double kDrifted = 1.1, kFar = 1.3;
     if (by > kDrifted || by < 1 / kDrifted) {
@@ -439,35 +437,44 @@ class Measurement {
     wait_until_calm();
   }
 
+  // How many of so many requests within `spread` are served.
+  double let_in(std::size_t clients, Duration spread = {}) {
+    ClosedLoad load(load_, clients, spread, true);
+    load.stop();
+    const auto ended = load.take();
+    return static_cast<double>(std::ranges::count_if(ended, &Answered::ok));
+  }
+
+  // Returns false if a signal has come.
+  bool pause(Duration time) {
+    if (!signals_.wait_until(Clock::now() + time)) return true;
+    stop({"measure-interrupted", {}});
+    return false;
+  }
+
+  // A limit of the concurrency lets in as many of those that come at once as before they were too many, and as soon as
+  // these are answered as many again. A limit of the rate lets in its burst, and then hardly any.
   void see_what_limits() {
-    // A limit of the concurrency lets in as many of those that come at once as before they were too many, and as soon as
-    // these are answered as many again. A limit of the rate lets in its burst, and then hardly any.
-    const auto let_in = [this](Duration spread) {
-      const std::size_t clients = std::min(2 * found_.rejected_clients, options_.up_to);
-      ClosedLoad load(load_, clients, spread, true);
-      load.stop();
-      const auto ended = load.take();
-      return static_cast<double>(std::ranges::count_if(ended, &Answered::ok));
-    };
-    const double most = static_cast<double>(found_.rejected_clients);
-    const double least = found_.steps.empty() ? 1 : found_.steps.back().clients;
-    // Where this machine is busy some come late, and find room again: then once more.
+    // Of many some come so late that they find room again.
+    constexpr double kAlsoLate = 1.5, kAsMany = 0.3;
+    const std::size_t most = found_.rejected_clients;
+    const std::size_t least =
+        found_.steps.empty() ? 1 : static_cast<std::size_t>(found_.steps.back().clients);
+    const std::size_t many = std::min(2 * most, options_.up_to);
     for (int tries = 0; tries < 2; ++tries) {
-      if (signals_.wait_until(Clock::now() + std::max<Duration>(1s, 2 * options_.timeout))) {
-        stop({"measure-interrupted", {}});
-        return;
-      }
-      const double first = let_in(Duration::zero()), second = let_in(Duration::zero());
+      if (!pause(std::max<Duration>(1s, 2 * options_.timeout))) return;
+      const double first = let_in(many), second = let_in(many);
       // A limit of one or two looks like a burst of as many.
       double evenly = first;
       if (first <= 2 && !found_.steps.empty()) {
         constexpr double kNearlyAll = 0.9;
-        evenly = let_in(from_seconds(kNearlyAll * found_.steps.front().p50));
+        evenly = let_in(many, from_seconds(kNearlyAll * found_.steps.front().p50));
       }
       const double apart = std::max(std::fabs(first - second), std::fabs(first - evenly));
-      if (std::min(first, second) >= least && std::max(first, second) <= most &&
-          apart <= std::max(1.0, 0.1 * first)) {
-        found_.most_inside = first;
+      if (std::min(first, second) >= static_cast<double>(least) &&
+          std::max(first, second) <= kAlsoLate * static_cast<double>(most) &&
+          apart <= std::max(1.0, kAsMany * first)) {
+        count_inside(least, most);
         return;
       }
     }
@@ -478,10 +485,24 @@ class Measurement {
     stop(*found_.rejects);
   }
 
+  // The most that come at once of which none is turned away: `least` of them, or more up to `most`.
+  void count_inside(std::size_t least, std::size_t most) {
+    while (least < most) {
+      if (!pause(from_seconds(2 * found_.steps.back().time))) return;
+      const std::size_t tried = (least + most + 1) / 2;
+      if (let_in(tried) == static_cast<double>(tried)) {
+        least = tried;
+      } else {
+        most = tried - 1;
+      }
+    }
+    found_.most_inside = static_cast<double>(least);
+  }
+
   // Between the last step and what is turned away there may be a queue. Clients whose answer has come may still count.
   void fill_up_to_the_limit() {
     const double served = found_.steps.empty() ? 1 : found_.steps.back().clients;
-    const double most = std::floor(0.9 * found_.most_inside);
+    const double most = std::floor(0.95 * found_.most_inside);
     double last = served;
     for (const double clients : {std::round(std::sqrt(served * most)), most}) {
       if (found_.stopped || clients <= last) continue;

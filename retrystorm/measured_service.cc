@@ -21,7 +21,7 @@ namespace retrystorm {
 namespace {
 
 constexpr double kPoorFit = 0.1, kNoFit = 0.25;
-constexpr double kSeen = 1.25;  // the slowest answers by those without other load
+constexpr double kSeen = 1.2;  // the slowest answers by those without other load
 
 Duration time_of(double seconds) {
   return from_seconds(to_digits(seconds, 4));

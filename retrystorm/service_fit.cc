@@ -148,8 +148,10 @@ FittedService fit_service(std::vector<LoadStep> steps) {
   using Kind = ServiceModel::Kind;
   const double of_workers = error_of(fit_workers(fitted), held_out);
   const double of_curve = error_of(fit_curve(fitted), held_out);
-  // The curve has a parameter more: it must be nearer by more than chance.
-  const Kind kind = of_curve < 0.8 * of_workers ? Kind::kCurve : Kind::kWorkers;
+  // The curve has a parameter more: it must be nearer by more than chance, and by what overhead alone does not make.
+  constexpr double kNearer = 0.8, kOverhead = 0.02;
+  const bool curve = of_curve < std::min(kNearer * of_workers, of_workers - kOverhead);
+  const Kind kind = curve ? Kind::kCurve : Kind::kWorkers;
   FittedService service;
   service.model = fit(kind, steps);
   service.error = kind == Kind::kCurve ? of_curve : of_workers;

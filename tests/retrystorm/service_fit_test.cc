@@ -68,6 +68,15 @@ TEST(ServiceFit, FindsWorkers) {
   }
 }
 
+// Eight workers of 50 ms, measured where each answer took 1.4 ms to 2.7 ms more: the excess is no curve.
+TEST(ServiceFit, TakesNoOverheadForACurve) {
+  const FittedService fit =
+      fit_service({step(1, 0.0514), step(2, 0.0519), step(4, 0.0527), step(6, 0.0524),
+                   step(8, 0.0524), step(10, 0.0632), step(12, 0.0758), step(16, 0.101)});
+  ASSERT_EQ(fit.model.kind, ServiceModel::Kind::kWorkers);
+  EXPECT_EQ(fit.model.workers, 8);
+}
+
 // With means that are off by 5 % (one standard deviation), as 400 answers with a CV of 1 are, the spans hold the truth.
 TEST(ServiceFit, SaysHowSureItIs) {
   const FittedService fit = fit_service(worker_steps(8, 0.05, 1));

@@ -46,6 +46,22 @@ TEST(Measured, IsWhatTheServiceIs) {
   }
 }
 
+// Two workers, and a queue of three: none of five that come at once is turned away.
+TEST(Measured, LimitOfTheConcurrencyIsWhatItIs) {
+  const ServerUnderTest server(
+      {"--service=workers", "--workers=2", "--queue-length=3", "--service-time=fixed:40ms"});
+  const TempDir dir;
+  const Ended measured = ended(
+      RETRYSTORM_STUDIES,
+      {"measure", server.url(), "--i-may-load=127.0.0.1:" + std::to_string(server.port()),
+       "--step=300ms", "--write=" + dir.file("service.ini"), "--json=" + dir.file("found.json")},
+      kPatience * 6);
+  ASSERT_EQ(measured.code, 0) << measured.out << measured.err;
+  const auto settings = nlohmann::json::parse(read_file(dir.file("found.json")))["settings"];
+  EXPECT_EQ(settings["workers"], "2") << settings;
+  EXPECT_EQ(settings["queue-length"], "3") << settings;
+}
+
 // Four workers of 20 ms do 200 a second; 80 ms in the queue are sixteen of them, which is rare up to four fifths of that,
 // and the rule above it. Nothing is sent at more than twice a rate that was fine.
 TEST(Measured, ClientFindsTheMostThatItDoes) {
