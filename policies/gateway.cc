@@ -293,7 +293,7 @@ class Reader {
       rate = (count.empty() ? kUsual : parse_number(count, 0, kMost)) /
              (time.empty() ? 1 : std::max(to_seconds(gateway_duration(time)), 1e-3));
     } catch (const std::invalid_argument& error) {
-      policy.fault(kRefusedRule, least.line, "minRetryRate: " + shown(error.what()));
+      policy.refuse(least.line, "minRetryRate: " + shown(error.what()));
     }
     policy.assume(
         "budget-minimum-rate", print_number(rate),

@@ -59,11 +59,29 @@ struct Section {
   Nodes settings{};         // by their words
 };
 
+// Where the comment of a line begins, which is not in quotation marks.
+std::size_t comment_of(std::string_view line) {
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\\' && quote != '\'') {
+      ++i;
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (quote == 0 && c == '#') {
+      return i;
+    }
+  }
+  return line.size();
+}
+
 // Words, until a comment. What is beyond 64 words or 300 bytes is left out: HAProxy refuses more words (MAX_LINE_ARGS),
 // and nothing that is read here is as long.
 std::vector<std::string> words_of(std::string_view line) {
   constexpr std::size_t kMostWords = 64, kLongest = 300;
-  std::string text(line.substr(0, std::min(kLongest, line.find('#'))));
+  std::string text(line.substr(0, std::min(kLongest, comment_of(line))));
   std::ranges::replace(text, '\t', ' ');
   std::vector<std::string> words;
   for (const std::string_view each : split(text, ' ')) {

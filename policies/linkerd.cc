@@ -117,7 +117,7 @@ void read_budget(Policy& policy, const Node& budget) {
   add_fields(policy, kBudget, budget, kProgram);
   for (const Field& each : kBudget) {
     if (!budget || budget[each.name]) continue;
-    policy.fault(kRefusedRule, budget.line,
+    policy.refuse(budget.line,
                  std::string(each.name) + " is missing: a retryBudget has all of its fields");
   }
 }

@@ -222,7 +222,7 @@ void add_concurrency(Policy& policy, const Node& limit) {
   try {
     policy.take("concurrency-limit", "fixed:" + whole_number(limit.text), limit);
   } catch (const std::invalid_argument& error) {
-    policy.fault(kRefusedRule, limit.line, shown(limit.name) + ": " + shown(error.what()));
+    policy.refuse(limit.line, shown(limit.name) + ": " + shown(error.what()));
   }
 }
 

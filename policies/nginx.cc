@@ -142,7 +142,7 @@ void settle_time_limit(Policy& policy, const Node& limit) {
   try {
     all = time(limit.text);
   } catch (const std::invalid_argument& error) {
-    policy.fault(kRefusedRule, limit.line, shown(error.what()));
+    policy.refuse(limit.line, shown(error.what()));
     return;
   }
   if (all == Duration::zero()) return;
@@ -170,18 +170,14 @@ void read_settings(Policy& policy, const Nodes& all, std::size_t servers, const 
   const bool retries = add_conditions(policy, node_in(all, kConditions));
   policy.assume("retry-budget", "none", "NGINX has no limit on all retries together");
   if (!retries || policy.refused) return;
-  Policy counted;
-  const Node& tries = node_in(all, kTries.name);
-  add_field(counted, kTries, tries, kProgram);
-  std::string most = counted.value("max-attempts");
-  if (most.empty()) most = "0";
+  add_field(policy, kTries, node_in(all, kTries.name), kProgram);
+  if (policy.refused) return;
+  const std::string most = policy.value("max-attempts");
   if (servers > 0 && (most == "0" || std::stoul(most) > servers)) {
     policy.assume("max-attempts", std::to_string(servers), why);
   } else if (most == "0") {
     policy.assume("max-attempts", "1", why);
     policy.assumed(policy.line, why + ": read as one server, which is never tried twice");
-  } else {
-    policy.take("max-attempts", most, tries);
   }
   settle_time_limit(policy, node_in(all, kTimeLimit));
 }

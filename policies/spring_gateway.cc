@@ -98,6 +98,10 @@ void walk(PolicyFile& file, const Node& node, std::string name, const Node* time
   if (const Node& client = node["httpclient"]) {
     timeout = &client.first_of({kTimeout.name, "responseTimeout"});
   }
+  // A route's own; below zero it has none.
+  if (const Node& own = node["metadata"][kTimeout.name]) {
+    timeout = own.text.starts_with('-') ? &kNowhere : &own;
+  }
   for (const Node& each : node.children) {
     walk(file, each, name, timeout);
     if (!each.is_list() || !each.name.ends_with("filters")) continue;
