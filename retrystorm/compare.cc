@@ -391,7 +391,7 @@ void print_windows(const std::vector<WindowCompared>& all, bool verbose, const S
     const bool differs = std::ranges::any_of(all, [i](const WindowCompared& each) {
       return each.figures[i] && !each.figures[i]->inside;
     });
-    const int rank = differs ? 0 : static_cast<int>(i);
+    const int rank = static_cast<int>(differs ? i : kFigures.size() + i);
     table.columns.push_back({.title = "measured", .group = group, .rank = rank});
     table.columns.push_back({.title = "model", .group = group, .rank = rank});
   }

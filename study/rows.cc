@@ -194,10 +194,15 @@ std::size_t print(std::ostream& out, Table table, const Style& style) {
         table.columns.begin(), table.columns.end(),
         [](const Table::Column& a, const Table::Column& b) { return a.rank < b.rank; });
     if (last == table.columns.end() || last->rank == 0) break;
-    const auto at = last - table.columns.begin();
-    table.columns.erase(last);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
-    ++left_out;
+    const Table::Column first = *last;
+    for (std::size_t i = table.columns.size(); i-- > 0;) {
+      const Table::Column& each = table.columns[i];
+      if (each.rank != first.rank || each.group != first.group) continue;
+      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
+      for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+      ++left_out;
+      if (first.group.empty()) break;
+    }
   }
   std::vector<std::size_t> widths = widths_of(table);
   const std::string groups = group_line(table, widths);

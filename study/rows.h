@@ -94,7 +94,8 @@ struct Table {
     std::string title;
     std::string group{};  // a common title above adjacent columns; empty: none
     bool code = false;    // true if its texts belong on a command line
-    int rank = 0;         // where there is no room, the greatest is left out first; 0: none is
+    // Where there is no room, the greatest is left out first, with what has the same group and rank; 0: none is.
+    int rank = 0;
   };
   std::vector<Column> columns{};
   std::vector<std::vector<std::string>> rows{};

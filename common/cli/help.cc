@@ -121,14 +121,19 @@ std::vector<const CLI::App*> groups_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* each) { return each->get_name().empty(); });
 }
 
+// Broken where the source is, and not where the reader's line ends.
+std::string about_text(const CLI::App& app) {
+  std::string about = app.get_description();
+  std::ranges::replace(about, '\n', ' ');
+  return about;
+}
+
 std::string commands_of(const CLI::App& app) {
   constexpr std::size_t kColumn = 14;
   std::string text;
   for (const CLI::App* each :
        app.get_subcommands([](const CLI::App* some) { return !some->get_name().empty(); })) {
-    std::string about = each->get_description();
-    std::ranges::replace(about, '\n', ' ');
-    add_line(text, each->get_name(), about, kColumn, help_width());
+    add_line(text, each->get_name(), about_text(*each), kColumn, help_width());
   }
   return text;
 }
@@ -212,12 +217,9 @@ std::string every_option(const CLI::App& app, bool whole) {
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
                                      CLI::AppFormatMode mode) const {
-  const std::string commands = commands_of(*app), about = app->get_description();
+  const std::string commands = commands_of(*app);
   const std::size_t width = help_width();
-  std::string text;
-  for (const auto line : split(about, '\n')) {
-    text += wrapped(std::string(line), " ", "", "", width);
-  }
+  std::string text = wrapped(about_text(*app), " ", "", "", width);
   text += "Usage: " + name + (commands.empty() ? "" : " COMMAND");
   const auto add_positional = [&text](const CLI::App& part) {
     for (const CLI::Option* option : part.get_options()) {
