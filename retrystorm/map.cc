@@ -30,10 +30,10 @@ bool is_bare(const std::string& text) {
 
 }  // namespace
 
-HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::vector<CellResult>& cells)
+HeatMap::HeatMap(const Grid& grid, const std::vector<CellResult>& cells)
     : runs_(cells.front().runs),
-      across_(labels_of(options, grid.axes().back())),
-      up_(labels_of(options, grid.axes().at(grid.axes().size() - 2))) {
+      across_(labels_of(grid.axes().back())),
+      up_(labels_of(grid.axes().at(grid.axes().size() - 2))) {
   panels_ = grid.axes().size() > 2 ? grid.axes()[0].values : std::vector<std::string>{""};
   const std::size_t rows = up_.order.size(), columns = across_.order.size();
   const auto share_of = [](const CellResult& cell) {
@@ -62,10 +62,11 @@ HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::vector<
   }
 }
 
-HeatMap::Labels HeatMap::labels_of(const OptionList& options, const Axis& axis) {
+HeatMap::Labels HeatMap::labels_of(const Axis& axis) {
+  const ListedScenario any;
   Labels labels{.name = axis.name, .texts = {}, .order = {}};
   std::vector<double> numbers;
-  const Option& option = *options.find(axis.name);
+  const Option& option = *any.list.find(axis.name);
   for (const std::string& value : axis.values) {
     if (!is_measured(option)) break;
     numbers.push_back(value == kNoneWord ? kMore : measured(option, value));
@@ -101,10 +102,6 @@ std::string HeatMap::Labels::tics(double size, bool backwards) const {
   return '(' + list + ')';
 }
 
-std::string HeatMap::text_of(const Shown& shown) const {
-  return (shown.down ? fixed(100 * *shown.down, 0) : "-") + (shown.open ? "+" : "");
-}
-
 std::vector<Table> HeatMap::tables() const {
   std::vector<Table> tables;
   for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
@@ -116,7 +113,9 @@ std::vector<Table> HeatMap::tables() const {
     }
     for (std::size_t row = 0; row < up_.texts.size(); ++row) {
       auto& texts = table.rows.emplace_back(1, up_.texts[row]);
-      for (const Shown& each : shown_[panel][row]) texts.push_back(text_of(each));
+      for (const auto& [down, open] : shown_[panel][row]) {
+        texts.push_back((down ? fixed(100 * *down, 0) : "-") + (open ? "+" : ""));
+      }
     }
   }
   return tables;
@@ -288,8 +287,8 @@ void declare(CLI::App& app, MapOptions& options) {
 }
 
 // The axes: strategies, the vertical one and the horizontal one. With --cell=N the grid has only this cell.
-Grid grid_of(const Invocation& invocation, const MapOptions& options, const OptionList& list) {
-  std::vector<Axis> axes{parse_axis(list, options.y, "--y"), parse_axis(list, options.x, "--x")};
+Grid grid_of(const Invocation& invocation, const MapOptions& options) {
+  std::vector<Axis> axes{parse_axis(options.y, "--y"), parse_axis(options.x, "--x")};
   const bool among = axes[0].name == "strategy" || axes[1].name == "strategy";
   if (!among) {
     axes.insert(axes.begin(), axis_of(compared(invocation, options.strategies, {}, {}).strategies));
@@ -304,7 +303,7 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
     axis.values = std::move(values);
   }
   constexpr double kMostCells = 1e5;
-  Grid grid = make_grid(list, std::move(axes));
+  Grid grid = make_grid(std::move(axes));
   if (grid.size() > kMostCells) refuse("a map has at most 100000 cells: choose fewer values");
   return options.cell.is_part() ? grid : grid.part(options.cell);
 }
@@ -321,13 +320,9 @@ void write_picture_data(const std::string& folder, const HeatMap& map, const Gri
 }
 
 int map(const Invocation& invocation, const MapOptions& options) {
-  const ListedScenario any;
-  const OptionList& list = any.list;
   const NamedOptions given = given_to_study(invocation.app, {});
-  const Grid grid = grid_of(invocation, options, list);
-  refuse_other_forms(list, grid, [&](const std::string& name) {
-    return is_typed(*find_option(invocation.app, name), invocation.arguments);
-  });
+  const Grid grid = grid_of(invocation, options);
+  refuse_other_forms(grid, invocation);
   std::vector<StudyCell> cells;
   const auto count = static_cast<std::size_t>(grid.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -343,7 +338,7 @@ int map(const Invocation& invocation, const MapOptions& options) {
   const auto results = study.run();
   if (!results) return study.finish();
   print_overruling(given);
-  const HeatMap map(list, grid, *results);
+  const HeatMap map(grid, *results);
   map.print(std::cout, style_of(1, options.look.color), options.look.verbose);
   // It may be down with some timeouts, and neither with shorter nor with longer ones.
   bool striped = false;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/output/style.h"
-#include "model/base/option_list.h"
 #include "model/base/statement.h"
 #include "study/cell_result.h"
 #include "study/rows.h"
@@ -21,7 +20,7 @@ class HeatMap {
  public:
   // The last two axes of the grid are the vertical and the horizontal one. If there is an axis before
   // them, each of its values is a panel. All cells have as many runs.
-  HeatMap(const OptionList& options, const Grid& grid, const std::vector<CellResult>& cells);
+  HeatMap(const Grid& grid, const std::vector<CellResult>& cells);
 
   // A block for each panel: a sentence, and a mark for each cell; or as `numbers`, the shares. Names keep their order
   // from the top down. Numbers are sorted.
@@ -58,8 +57,7 @@ class HeatMap {
 
   void print_numbers(std::ostream& out, const Style& style) const;
   void print_marks(std::ostream& out, const Style& style) const;
-  static Labels labels_of(const OptionList& options, const Axis& axis);
-  std::string text_of(const Shown& shown) const;
+  static Labels labels_of(const Axis& axis);
 
   std::size_t runs_;
   Labels across_, up_;

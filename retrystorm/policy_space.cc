@@ -48,7 +48,7 @@ double rounded_to(double value, double unit) {
 }
 
 bool is_same_option(const Option& a, const Option& b) {
-  return a.name == b.name || a.same_as == b.name || b.same_as == a.name;
+  return a.name == b.name || is_other_form(a, b);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ ListedStrategy default_of(ExportFormat format) {
 ListedStrategy read_start(const RecommendOptions& options, Question& question) {
   const bool is_strategy = options.start.find_first_of("./") == std::string::npos;
   if (is_strategy || options.start.ends_with(".ini")) {
-    ListedStrategy start = parse_strategies(ListedScenario().list, options.start).at(0);
+    ListedStrategy start = parse_strategies(options.start).at(0);
     if (is_strategy) start.settings = {{"strategy", start.name}};
     return start;
   }

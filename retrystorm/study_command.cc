@@ -117,8 +117,7 @@ Compared compared(const Invocation& invocation, const std::string& list,
     refuse("--strategies excludes --strategy");
   }
   try {
-    result.strategies =
-        parse_strategies(ListedScenario().list, one && !listed ? strategy->second : list);
+    result.strategies = parse_strategies(one && !listed ? strategy->second : list);
   } catch (const std::invalid_argument& error) {
     refuse(std::string("--strategies: ") + error.what());
   }

@@ -74,17 +74,14 @@ namespace {
 
 void check_sweep(const Invocation& invocation, const SimulatorOptions& options) {
   const ListedScenario any;
-  const OptionList& list = any.list;
-  NamedOptions given = given_options(invocation.app, list);
-  for (const Option& each : list.all()) {  // one of two forms, which are told elsewhere
+  NamedOptions given = given_options(invocation.app, any.list);
+  for (const Option& each : any.list.all()) {  // one of two forms, which are told elsewhere
     if (!each.same_as.empty() && given.contains(each.same_as)) given.erase(each.name);
   }
   std::vector<Axis> axes;
-  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(list, sweep));
-  const Grid grid = make_grid(list, std::move(axes));
-  refuse_other_forms(list, grid, [&](const std::string& name) {
-    return is_typed(*find_option(invocation.app, name), invocation.arguments);
-  });
+  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(sweep));
+  const Grid grid = make_grid(std::move(axes));
+  refuse_other_forms(grid, invocation);
   check_values(given, grid);
   // All cells of a larger grid would take longer than its runs.
   constexpr double kMost = 1000;

@@ -215,10 +215,10 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options) {
   return fault != 0 ? fault : judge.exit_code();
 }
 
-Grid grid_of(const OptionList& list, const SimulatorOptions& options) {
+Grid grid_of(const SimulatorOptions& options) {
   std::vector<Axis> axes;
-  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(list, sweep));
-  const Grid grid = make_grid(list, std::move(axes));
+  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(sweep));
+  const Grid grid = make_grid(std::move(axes));
   constexpr double kMostRuns = 1e7;
   const double total = grid.size() * static_cast<double>(options.runs);
   if (total > kMostRuns) {
@@ -229,10 +229,8 @@ Grid grid_of(const OptionList& list, const SimulatorOptions& options) {
 }
 
 int run_many(const Invocation& invocation, const SimulatorOptions& options) {
-  const ListedScenario any;
-  const OptionList& list = any.list;
-  const NamedOptions given = given_options(invocation.app, list);
-  const Grid grid = grid_of(list, options);
+  const NamedOptions given = given_options(invocation.app, ListedScenario().list);
+  const Grid grid = grid_of(options);
   const auto cells = static_cast<std::size_t>(grid.size());
   StudyPlan plan{.labels = grid.labels(),
                  .cells = {cells,

@@ -32,32 +32,24 @@ double parse_plain(std::string_view text) {
 
 std::string print_plain(double value) {
   // Prints whole numbers without a point, because counts take no others.
-  if (value == std::floor(value) && std::fabs(value) < 1e15) {
-    return std::to_string(static_cast<long long>(value));
-  }
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+  const bool whole = value == std::floor(value) && std::fabs(value) < 1e15;
+  return whole ? std::to_string(static_cast<long long>(value)) : print_number(value);
 }
 
-std::vector<std::string> expand_range(const std::string& axis, const std::string& range,
-                                      bool durations) {
+std::vector<std::string> expand_range(const std::string& range, bool durations) {
   const auto parts = split(range, ':');
-  if (parts.size() != 3) refuse(axis + ": a range is FROM:TO:STEP");
+  if (parts.size() != 3) refuse("a range is FROM:TO:STEP");
   std::array<double, 3> bounds{};
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    try {
-      bounds[i] =
-          durations ? static_cast<double>(parse_duration(parts[i]).count()) : parse_plain(parts[i]);
-    } catch (const std::invalid_argument& error) {
-      refuse(axis + ": " + error.what());
-    }
+    bounds[i] =
+        durations ? static_cast<double>(parse_duration(parts[i]).count()) : parse_plain(parts[i]);
   }
   const auto [from, to, step] = bounds;
-  if (!(step > 0)) refuse(axis + ": the step must be above 0");
-  if (to < from) refuse(axis + ": the range is empty");
+  if (!(step > 0)) refuse("the step must be above 0");
+  if (to < from) refuse("the range is empty");
   // Adds a billionth of a step, to allow for the rounding of steps like 0.1.
   const double count = std::floor((to - from) / step + 1e-9) + 1;
-  if (count > kMostValues) refuse(axis + ": too many values (at most 100000)");
+  if (count > kMostValues) refuse("too many values (at most 100000)");
   std::vector<std::string> values;
   for (double i = 0; i < count; ++i) {
     // To 12 digits, so that 3 * 0.1 is 0.3.
@@ -70,60 +62,41 @@ std::vector<std::string> expand_range(const std::string& axis, const std::string
   return values;
 }
 
-Axis read_axis(const OptionList& options, const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    refuse("'" + text + "': write NAME=V1,V2,... or NAME=FROM:TO:STEP");
-  }
-  std::string name = text.substr(0, equals);
-  name.erase(0, name.find_first_not_of('-'));
+Axis read_axis(const std::string& name, const std::string& values) {
   static const std::set<std::string> kNotSwept{
       "runs", "threads", "seed", "trace", "report-interval", "server-report-interval"};
-  if (kNotSwept.contains(name)) refuse(name + ": this option is the same for all cells");
-  const Option* option = options.find(name);
+  if (kNotSwept.contains(name)) refuse("this option is the same for all cells");
+  const ListedScenario any;
+  const Option* option = any.list.find(name);
   if (option == nullptr) {
     std::vector<std::string_view> known;
-    for (const Option& each : options.all()) known.push_back(each.name);
+    for (const Option& each : any.list.all()) known.push_back(each.name);
     const auto meant = nearest(name, known);
-    refuse(name + ": no option of this name can be swept (only those of the experiment can)" +
+    refuse("no option of this name can be swept (only those of the experiment can)" +
            (meant.empty() ? "" : ": did you mean " + std::string(meant) + '?'));
   }
-  const std::string values = text.substr(equals + 1);
-  if (option->name == "strategy") {
-    try {
-      return axis_of(parse_strategies(options, values));
-    } catch (const std::invalid_argument& error) {
-      refuse(name + ": " + error.what());
-    }
-  }
+  if (option->name == "strategy") return axis_of(parse_strategies(values));
   // A value may contain a colon: additive:1s, and 100ms,lognormal:100ms:0.5.
   const bool words = option->kind == Option::Kind::kChoice ||
                      (option->kind == Option::Kind::kText &&
                       (std::isalpha(static_cast<unsigned char>(values[0])) != 0 ||
                        values.find(',') != std::string::npos));
-  if (words || values.find(':') == std::string::npos) {
-    const bool number =
-        option->kind == Option::Kind::kNumber || option->kind == Option::Kind::kCount;
-    Axis axis{.name = name, .values = {}};
-    for (const auto each : split(values, ',')) {
-      const std::string plain = number ? plain_number(each) : std::string(each);
-      if (plain != each) {  // does the option take that form?
-        try {
-          option->set(each);
-        } catch (const std::invalid_argument& error) {
-          refuse(name + ": " + error.what());
-        }
-      }
-      if (std::find(axis.values.begin(), axis.values.end(), plain) != axis.values.end()) {
-        refuse(name + ": " + std::string(each) + " is given twice");
-      }
-      axis.values.push_back(plain);
-    }
-    return axis;
+  if (!words && values.find(':') != std::string::npos) {
+    return {.name = name,
+            .values = expand_range(values, option->kind == Option::Kind::kDuration),
+            .range = true};
   }
-  return {.name = name,
-          .values = expand_range(name, values, option->kind == Option::Kind::kDuration),
-          .range = true};
+  const bool number = option->kind == Option::Kind::kNumber || option->kind == Option::Kind::kCount;
+  Axis axis{.name = name, .values = {}};
+  for (const auto each : split(values, ',')) {
+    const std::string plain = number ? plain_number(each) : std::string(each);
+    if (plain != each) option->set(each);  // does the option take that form?
+    if (std::ranges::find(axis.values, plain) != axis.values.end()) {
+      refuse(std::string(each) + " is given twice");
+    }
+    axis.values.push_back(plain);
+  }
+  return axis;
 }
 
 }  // namespace
@@ -137,18 +110,25 @@ Axis axis_of(const std::vector<ListedStrategy>& strategies) {
   return axis;
 }
 
-Axis parse_axis(const OptionList& options, const std::string& text, const std::string& asked) {
+Axis parse_axis(const std::string& text, const std::string& asked) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    refuse(asked + " '" + text + "': write NAME=V1,V2,... or NAME=FROM:TO:STEP");
+  }
+  std::string name = text.substr(0, equals);
+  name.erase(0, name.find_first_not_of('-'));
   try {
-    return read_axis(options, text);
+    return read_axis(name, text.substr(equals + 1));
   } catch (const std::invalid_argument& error) {
-    refuse(asked + ' ' + error.what());
+    refuse(asked + ' ' + name + ": " + error.what());
   }
 }
 
-Grid make_grid(const OptionList& options, std::vector<Axis> axes) {
+Grid make_grid(std::vector<Axis> axes) {
+  const ListedScenario any;
   std::set<const Option*> swept;
   for (const Axis& axis : axes) {
-    if (swept.insert(options.find(axis.name)).second) continue;
+    if (swept.insert(any.list.find(axis.name)).second) continue;
     refuse(axis.name + " is swept twice: give all its values at once");
   }
   return Grid(std::move(axes));
@@ -256,15 +236,14 @@ void check_name(std::string_view name) {
 
 }  // namespace
 
-std::vector<ListedStrategy> parse_strategies(const OptionList& options, std::string_view list) {
+std::vector<ListedStrategy> parse_strategies(std::string_view list) {
+  const ListedScenario any;
   std::vector<ListedStrategy> strategies;
   const auto add = [&](std::string_view name) {
-    const bool listed = std::any_of(strategies.begin(), strategies.end(),
-                                    [name](const auto& each) { return each.name == name; });
-    if (listed) return;
+    if (std::ranges::find(strategies, name, &ListedStrategy::name) != strategies.end()) return;
     ListedStrategy strategy{.name = std::string(name)};
     if (is_file(name)) {
-      strategy.settings = read_file(options, strategy.name);
+      strategy.settings = read_file(any.list, strategy.name);
     } else {
       check_name(name);
     }
@@ -280,6 +259,10 @@ std::vector<ListedStrategy> parse_strategies(const OptionList& options, std::str
   return strategies;
 }
 
+bool is_other_form(const Option& one, const Option& other) {
+  return one.same_as == other.name || other.same_as == one.name;
+}
+
 NamedOptions with_strategy(NamedOptions options, const ListedStrategy& strategy) {
   options.erase("strategy");
   if (!strategy.settings) {
@@ -290,10 +273,9 @@ NamedOptions with_strategy(NamedOptions options, const ListedStrategy& strategy)
   const NamedOptions given = options;
   for (const auto& [name, text] : *strategy.settings) {
     const Option& option = *any.list.find(name);
-    const bool overruled = std::any_of(given.begin(), given.end(), [&](const auto& each) {
+    const bool overruled = std::ranges::any_of(given, [&](const auto& each) {
       const Option& other = *any.list.find(each.first);
-      return other.name == option.name || other.same_as == option.name ||
-             option.same_as == other.name;
+      return other.name == option.name || is_other_form(other, option);
     });
     if (!overruled) options[option.name] = text;
   }
@@ -343,7 +325,7 @@ NamedOptions with_values(const NamedOptions& given, const Grid& grid,
   for (const Axis& axis : grid.axes()) {
     const Option& swept = *any.list.find(axis.name);
     std::erase_if(options, [&](const auto& each) {
-      return each.first == swept.same_as || any.list.find(each.first)->same_as == swept.name;
+      return is_other_form(*any.list.find(each.first), swept);
     });
   }
   std::optional<ListedStrategy> file;
@@ -385,13 +367,13 @@ void check_values(const NamedOptions& given, const Grid& grid) {
   }
 }
 
-void refuse_other_forms(const OptionList& options, const Grid& grid,
-                        const std::function<bool(const std::string& name)>& typed) {
+void refuse_other_forms(const Grid& grid, const Invocation& invocation) {
+  const ListedScenario any;
   for (const Axis& axis : grid.axes()) {
-    const Option& swept = *options.find(axis.name);
-    for (const Option& other : options.all()) {
-      if (other.name != swept.same_as && other.same_as != swept.name) continue;
-      if (!typed(other.name)) continue;
+    const Option& swept = *any.list.find(axis.name);
+    for (const Option& other : any.list.all()) {
+      if (!is_other_form(swept, other)) continue;
+      if (!is_typed(*find_option(invocation.app, other.name), invocation.arguments)) continue;
       refuse("--" + swept.name + " excludes --" + other.name + ": give one of them");
     }
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/cli/program.h"
 #include "model/base/option_list.h"
 #include "model/base/statement.h"
 #include "study/named_options.h"
@@ -23,7 +24,10 @@ struct ListedStrategy {
 // Reads V1,V2,...: names of strategies, "all" for every named one, and paths of settings files, which
 // contain a dot or a slash. Each is listed once. Throws UnreadableFile, or std::invalid_argument
 // with a readable message.
-std::vector<ListedStrategy> parse_strategies(const OptionList& options, std::string_view list);
+std::vector<ListedStrategy> parse_strategies(std::string_view list);
+
+// Are these two ways to set the same, such as --max-retries and --max-attempts?
+bool is_other_form(const Option& one, const Option& other);
 
 // The options with this strategy in place of theirs. Options that were set already, in any form, override
 // the settings of a file.
@@ -40,12 +44,11 @@ struct Axis {
 
 Axis axis_of(const std::vector<ListedStrategy>& strategies);
 
-// Reads NAME=V1,V2,... or NAME=FROM:TO:STEP for an option of the list. TO is included if a step falls on it.
+// Reads NAME=V1,V2,... or NAME=FROM:TO:STEP for an option of the experiment. TO is included if a step falls on it.
 // Strategies are a list as `parse_strategies` reads it. Does not check whether the option takes the values.
 // Throws std::invalid_argument with a readable message that begins with `asked`, the option of the axis,
 // or UnreadableFile.
-Axis parse_axis(const OptionList& options, const std::string& text,
-                const std::string& asked = "--sweep");
+Axis parse_axis(const std::string& text, const std::string& asked = "--sweep");
 
 // Which cells of a study are run here: all, one, or part i of n, so that machines share them. The cells of a part are
 // not neighbours, which take about as long as each other.
@@ -99,7 +102,7 @@ class Grid {
 };
 
 // Throws std::invalid_argument with a readable message if two axes are the same option.
-Grid make_grid(const OptionList& options, std::vector<Axis> axes);
+Grid make_grid(std::vector<Axis> axes);
 
 // The given options, with the grid's values for the swept options. These replace given values, in
 // any form of the option. For an option that can be given several times, they are added.
@@ -120,10 +123,8 @@ Statements overruled(const NamedOptions& given, const std::vector<ListedStrategy
 void check_values(const NamedOptions& given, const Grid& grid);
 
 // A swept option overrides another form of itself in a settings file. On the command line the two forms
-// contradict each other: then this throws std::invalid_argument with a readable message. `typed` returns
-// true for the names of options on the command line.
-void refuse_other_forms(const OptionList& options, const Grid& grid,
-                        const std::function<bool(const std::string& name)>& typed);
+// contradict each other: then this throws std::invalid_argument with a readable message.
+void refuse_other_forms(const Grid& grid, const Invocation& invocation);
 
 // Throws as `refuse` does if a given option has no effect in any of the cells. It may have no
 // effect in some of them. `named` options, swept or typed, are refused even where they have their default

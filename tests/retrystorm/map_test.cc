@@ -1,6 +1,5 @@
 #include "retrystorm/map.h"
 
-#include "simulator/scenario_options.h"
 #include "study/cell_result.h"
 #include "tests/support/facts.h"
 #include "tests/support/temp_dir.h"
@@ -21,10 +20,8 @@ CellResult down(double share, std::size_t undecided = 0) {
 
 class HeatMapTest : public ::testing::Test {
  protected:
-  HeatMapTest() { declare_options(options_, scenario_); }
-
   HeatMap map(std::vector<Axis> axes, const std::vector<CellResult>& cells) {
-    return {options_, Grid(std::move(axes)), cells};
+    return {Grid(std::move(axes)), cells};
   }
 
   std::string text(std::vector<Axis> axes, const std::vector<CellResult>& cells,
@@ -33,9 +30,6 @@ class HeatMapTest : public ::testing::Test {
     map(std::move(axes), cells).print(out, Style(), numbers);
     return out.str();
   }
-
-  ScenarioOptions scenario_;
-  OptionList options_;
 };
 
 TEST_F(HeatMapTest, SortsNumbersAndMarksOpenCells) {

@@ -11,8 +11,6 @@ namespace {
 
 class StrategyListTest : public ::testing::Test {
  protected:
-  StrategyListTest() { declare_options(options_, scenario_); }
-
   std::string file(const std::string& text) {
     std::ofstream(path_) << text;
     return path_;
@@ -20,14 +18,12 @@ class StrategyListTest : public ::testing::Test {
 
   std::vector<std::string> names(const std::string& list) {
     std::vector<std::string> result;
-    for (const ListedStrategy& each : parse_strategies(options_, list)) result.push_back(each.name);
+    for (const ListedStrategy& each : parse_strategies(list)) result.push_back(each.name);
     return result;
   }
 
   const test::TempDir dir_;
   const std::string path_ = dir_.file("mine.ini");
-  ScenarioOptions scenario_;
-  OptionList options_;
 };
 
 TEST_F(StrategyListTest, HasEachOnceInItsOrder) {
@@ -46,21 +42,20 @@ TEST_F(StrategyListTest, TakesAllBesideOthers) {
 }
 
 TEST_F(StrategyListTest, ReadsTheSettingsOfAFile) {
-  const auto listed = parse_strategies(options_, "fixed," + file("k = 3\nstrategy = polly\n"));
+  const auto listed = parse_strategies("fixed," + file("k = 3\nstrategy = polly\n"));
   EXPECT_EQ(listed[0].settings, std::nullopt);
   EXPECT_THAT(*listed[1].settings, ElementsAre(Pair("k", "3"), Pair("strategy", "polly")));
 }
 
 TEST_F(StrategyListTest, TakesSeveralOfWhatMayBeGivenSeveralTimes) {
-  const auto listed =
-      parse_strategies(options_, file("at = '60s restart'\nk = 3\nat = '70s load 0.5'\n"));
+  const auto listed = parse_strategies(file("at = '60s restart'\nk = 3\nat = '70s load 0.5'\n"));
   EXPECT_THAT(*listed[0].settings,
               ElementsAre(Pair("at", "60s restart; 70s load 0.5"), Pair("k", "3")));
 }
 
 TEST_F(StrategyListTest, RefusesWhatIsNone) {
   // The files are written one after the other, each before it is read.
-  const auto parse = [this](const std::string& list) { parse_strategies(options_, list); };
+  const auto parse = [](const std::string& list) { parse_strategies(list); };
   const auto parse_file = [&](const std::string& text) { parse(file(text)); };
   test::expect_refusals(
       parse, {{"fixed,fixd", "did you mean fixed?"}, {"fixed,fixd", "or all"}, {"", "''"}});
@@ -71,7 +66,7 @@ TEST_F(StrategyListTest, RefusesWhatIsNone) {
                    {"max-retries = x\n", "'x'"},
                    {"max-retries = 2\njitter = full\nmax-retries = 3\n", "2"},
                    {"backoff-cap = 2s\njitter = full\nmax-delay = 3s\n", "2"}});
-  EXPECT_THROW(parse_strategies(options_, "/nowhere/mine.ini"), UnreadableFile);
+  EXPECT_THROW(parse_strategies("/nowhere/mine.ini"), UnreadableFile);
 }
 
 TEST(WithStrategy, TakesThePlaceOfAnother) {

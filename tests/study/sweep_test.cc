@@ -11,22 +11,15 @@ namespace {
 
 class SweepTest : public ::testing::Test {
  protected:
-  SweepTest() { declare_options(options_, scenario_); }
-
-  std::vector<std::string> values(const std::string& text) {
-    return parse_axis(options_, text).values;
-  }
+  std::vector<std::string> values(const std::string& text) { return parse_axis(text).values; }
 
   void refuses(const std::vector<std::pair<std::string, std::string>>& rows) {
-    test::expect_refusals([this](const std::string& text) { parse_axis(options_, text); }, rows);
+    test::expect_refusals([](const std::string& text) { parse_axis(text); }, rows);
   }
-
-  ScenarioOptions scenario_;
-  OptionList options_;
 };
 
 TEST_F(SweepTest, TakesAListAsItIs) {
-  EXPECT_EQ(parse_axis(options_, "backlog=5,128,256").name, "backlog");
+  EXPECT_EQ(parse_axis("backlog=5,128,256").name, "backlog");
   EXPECT_THAT(values("backlog=5,128,256"), ElementsAre("5", "128", "256"));
   EXPECT_THAT(values("--strategy=fixed,responsive"), ElementsAre("fixed", "responsive"));
   EXPECT_THAT(values("outage-for=500ms,1m"), ElementsAre("500ms", "1m"));
@@ -58,7 +51,7 @@ TEST_F(SweepTest, WritesNumbersPlainly) {
 }
 
 TEST_F(SweepTest, TakesAllStrategiesTogether) {
-  const Axis axis = parse_axis(options_, "strategy=all");
+  const Axis axis = parse_axis("strategy=all");
   EXPECT_EQ(axis.values.size(), named_strategies().size());
   EXPECT_EQ(axis.values.front(), named_strategies().front().name);
 }
