@@ -390,9 +390,8 @@ class Remedies {
     }
     scenario.service.backlog = kLongBacklog;
     const auto beside =
-        study_->evaluator().run(make_scenario(scenario, study_->seed()),
-                                seeds_from(study_->seed(), std::min(options_.runs, kRunsBeside)));
-    return summarize(beside).mostly_not_back();
+        study_->evaluator().summary(scenario, study_->seed(), std::min(options_.runs, kRunsBeside));
+    return beside && beside->mostly_not_back();
   }
 
   // With --verbose how many runs are down, and the attempts, too.

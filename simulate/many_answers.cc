@@ -241,11 +241,9 @@ class Answers {
     constexpr std::size_t kRuns = 20;
     const auto comes_back = [&](const NamedOptions& with) -> std::optional<CellResult> {
       try {
-        const CellResult tried =
-            summarize(evaluator_.run(make_scenario(scenario_of(with), study_.seed()),
-                                     seeds_from(study_.seed(), std::min(options_.runs, kRuns))));
-        const bool back = tried.runs > 0 && tried.down_runs() + tried.recovering == 0;
-        return back ? std::optional(tried) : std::nullopt;
+        const auto tried =
+            evaluator_.summary(scenario_of(with), study_.seed(), std::min(options_.runs, kRuns));
+        return tried && tried->down_runs() + tried->recovering == 0 ? tried : std::nullopt;
       } catch (const std::invalid_argument&) {
         return std::nullopt;  // it contradicts another option
       }

@@ -72,46 +72,11 @@ Seeds seeds_from(std::uint64_t first, std::size_t count) {
   return seeds;
 }
 
-namespace {
-
-// The runs after the first one that was cut are not made, or not looked at: they would take as long.
-class CutRuns {
- public:
-  bool skips(std::size_t run) const { return run > first_; }
-  void see(std::size_t run, const RunResult& result) {
-    for (std::size_t first = first_; result.cut && run < first;) {
-      if (first_.compare_exchange_weak(first, run)) break;
-    }
-  }
-  void fill(std::vector<RunResult>& results) const {
-    for (std::size_t run = first_; run < results.size(); ++run) results[run] = results[first_];
-  }
-
- private:
-  // Runs begin in their order, so the first one that is to be cut is always made.
-  std::atomic<std::size_t> first_{std::numeric_limits<std::size_t>::max()};
-};
-
-}  // namespace
-
-bool Evaluator::each(std::size_t count, const std::function<void(std::size_t)>& task) const {
-  std::atomic<std::size_t> next{0}, done{0};
-  run_on_threads(
-      std::min(threads_, count),
-      [&] {
-        for (std::size_t i = next++; i < count && !stopped(); i = next++) {
-          task(i);
-          ++done;
-        }
-      },
-      [&] { next = count; });
-  return done == count && !stopped();
-}
-
 bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)>& scenario,
                     const Seeds& seeds,
                     const std::function<void(std::size_t, const std::vector<RunResult>&)>& done,
-                    const std::function<void(const RunResult&)>& ran) const {
+                    const std::function<void(const RunResult&)>& ran,
+                    const std::function<SimulationObservers(std::size_t)>& observers) const {
   // A cell with unfinished runs. All its runs share one scenario, because making one can take as
   // long as a short run. (No std::call_once: with clang's thread sanitizer it hangs forever after an
   // exception.)
@@ -120,12 +85,14 @@ bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)
     std::optional<Scenario> scenario;
     std::vector<RunResult> results;
     std::size_t missing = 0;
-    CutRuns cut;
+    // The first run that was cut. Later ones are not made, or not looked at: they would take as long. Runs begin in their
+    // order, so the first one that is to be cut is always made.
+    std::size_t cut = std::numeric_limits<std::size_t>::max();
   };
   std::mutex mutex;
   std::map<std::size_t, Cell> open;
   std::size_t runs = 0;
-  each(cells * seeds.size(), [&](std::size_t task) {
+  const auto make = [&](std::size_t task) {
     const std::size_t number = task / seeds.size(), run = task % seeds.size();
     std::unique_lock lock(mutex);
     Cell& cell = open[number];
@@ -133,47 +100,59 @@ bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)
       cell.results.resize(seeds.size());
       cell.missing = seeds.size();
     }
+    const bool is_skipped = run > cell.cut;
     lock.unlock();
     std::unique_lock making(cell.making);
     if (!cell.scenario) cell.scenario = scenario(number);
     making.unlock();
     RunResult result;
-    if (!cell.cut.skips(run)) {
+    if (!is_skipped) {
       Scenario one = *cell.scenario;
       one.seed = seeds[run];
-      result = result_of(Simulation(one, {}).run(stop_));
-      cell.cut.see(run, result);
+      const auto of_run = observers ? observers(run) : SimulationObservers{};
+      result = result_of(Simulation(one, of_run).run(stop_));
     }
     lock.lock();
     if (stopped()) return;  // the result may be that of an interrupted run
+    if (result.cut) cell.cut = std::min(cell.cut, run);
     cell.results[run] = result;
     ++runs;
     if (--cell.missing == 0) {
-      cell.cut.fill(cell.results);
+      for (std::size_t i = cell.cut; i < seeds.size(); ++i)
+        cell.results[i] = cell.results[cell.cut];
       done(number, cell.results);
       open.erase(number);
     }
     if (ran) ran(result);
-  });
-  return runs == cells * seeds.size();
+  };
+  const std::size_t tasks = cells * seeds.size();
+  std::atomic<std::size_t> next{0};
+  run_on_threads(
+      std::min(threads_, tasks),
+      [&] {
+        for (std::size_t i = next++; i < tasks && !stopped(); i = next++) make(i);
+      },
+      [&] { next = tasks; });
+  return runs == tasks;
 }
 
 std::vector<RunResult> Evaluator::run(
     const Scenario& scenario, const Seeds& seeds,
     const std::function<SimulationObservers(std::size_t)>& observers) const {
-  std::vector<RunResult> results(seeds.size());
-  CutRuns cut;
-  const bool complete = each(seeds.size(), [&](std::size_t run) {
-    if (cut.skips(run)) return;
-    Scenario one = scenario;
-    one.seed = seeds[run];
-    const auto of_run = observers ? observers(run) : SimulationObservers{};
-    results[run] = result_of(Simulation(one, of_run).run(stop_));
-    cut.see(run, results[run]);
-  });
-  cut.fill(results);
-  return complete ? results : std::vector<RunResult>();
+  std::vector<RunResult> results;
+  run(
+      1, [&](std::size_t) { return scenario; }, seeds,
+      [&](std::size_t, const std::vector<RunResult>& runs) { results = runs; }, nullptr, observers);
+  return results;
 }
+
+std::optional<CellResult> Evaluator::summary(const ScenarioOptions& options, std::uint64_t seed,
+                                             std::size_t runs) const {
+  const auto results = run(make_scenario(options, seed), seeds_from(seed, runs));
+  return results.empty() ? std::nullopt : std::optional(summarize(results));
+}
+
+namespace {
 
 void check_memory(const Scenario& scenario, std::size_t at_once, double there) {
   const double needed = memory_needed(scenario) * static_cast<double>(at_once);
@@ -200,6 +179,8 @@ void check_verdict(const Scenario& scenario) {
   refuse("the verdicts of many runs need an --outage-at of at least " + format_duration(kBefore) +
          " and an --observe of at least " + format_duration(kAfter));
 }
+
+}  // namespace
 
 Scenario checked_scenario(const ScenarioOptions& options, std::uint64_t seed, std::size_t at_once,
                           double there, bool with_verdict) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "simulator/scenario_options.h"
@@ -37,22 +38,23 @@ class Evaluator {
   explicit Evaluator(std::size_t threads, std::function<bool()> stop = nullptr)
       : threads_(threads), stop_(std::move(stop)) {}
 
-  // Calls `task` for each number below `count`, in ascending order. Returns true if all were done.
-  bool each(std::size_t count, const std::function<void(std::size_t)>& task) const;
-
   // Runs each of `cells` cells with each of the seeds. `done` gets the results of a cell, in the
   // order of the seeds. After every run, `ran` gets its result. Both are called from
-  // one thread at a time. Returns true if all cells were finished.
+  // one thread at a time. `observers` returns the observers of a run, by the index of its seed. Returns true if all
+  // cells were finished.
   bool run(std::size_t cells, const std::function<Scenario(std::size_t cell)>& scenario,
            const Seeds& seeds,
            const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done,
-           const std::function<void(const RunResult&)>& ran = nullptr) const;
+           const std::function<void(const RunResult&)>& ran = nullptr,
+           const std::function<SimulationObservers(std::size_t run)>& observers = nullptr) const;
 
   // The results of one scenario, in the order of the seeds. Empty if the work was stopped.
-  // `observers` returns the observers of a run, by its index in that order.
   std::vector<RunResult> run(
       const Scenario& scenario, const Seeds& seeds,
       const std::function<SimulationObservers(std::size_t run)>& observers = nullptr) const;
+  // What they come to, with seeds from `seed` on. Nothing if the work was stopped.
+  std::optional<CellResult> summary(const ScenarioOptions& options, std::uint64_t seed,
+                                    std::size_t runs) const;
 
  private:
   bool stopped() const { return stop_ && stop_(); }
@@ -61,16 +63,9 @@ class Evaluator {
   const std::function<bool()> stop_;
 };
 
-// All throw with a readable message.
-// Throws std::runtime_error if `at_once` runs at a time need more than `there` bytes of memory.
-void check_memory(const Scenario& scenario, std::size_t at_once, double there);
-// Throws std::invalid_argument if the run is longer than 100,000 hours.
-void check_length(const Scenario& scenario);
-// Throws std::invalid_argument if the runs cannot have a verdict. Otherwise their table would look as if
-// none collapsed.
-void check_verdict(const Scenario& scenario);
-
-// The scenario with these options, checked as above. `with_verdict`: its runs must have one.
+// The scenario with these options. Throws, with a readable message, std::runtime_error if `at_once` runs at a time need
+// more than `there` bytes of memory, and std::invalid_argument if the run is longer than 100,000 hours, or `with_verdict`,
+// if its runs cannot have one: their table would look as if none collapsed.
 Scenario checked_scenario(const ScenarioOptions& options, std::uint64_t seed, std::size_t at_once,
                           double there, bool with_verdict);
 

@@ -31,9 +31,8 @@ namespace retrystorm {
 inline CellResult run_scenario(const NamedOptions& options, std::size_t runs = 20,
                                std::uint64_t first_seed = 1, std::size_t threads = 0) {
   if (runs == 0) refuse("runs: at least one");
-  const Scenario scenario = make_scenario(scenario_of(options), first_seed);
-  check_length(scenario);
-  check_verdict(scenario);
+  // Whether there is memory for the runs is up to the program.
+  const Scenario scenario = checked_scenario(scenario_of(options), first_seed, 0, 0, true);
   return summarize(
       Evaluator(threads_or_cores(threads)).run(scenario, seeds_from(first_seed, runs)));
 }

@@ -582,7 +582,7 @@ std::optional<AnswerTrials::Outcome> AnswerTrials::outcome_of(const Trial& trial
   std::string broken;
   std::optional<CellResult> result;
   if (asked_.holding.empty()) {
-    result = run_of(trial.options, runs);
+    result = evaluator_.summary(trial.options, seed_, runs);
   } else {
     const auto judged =
         judge_runs(evaluator_, make_scenario(trial.options, seed_), seed_, runs, asked_.holding);
@@ -608,12 +608,6 @@ std::optional<AnswerTrials::Outcome> AnswerTrials::outcome_of(const Trial& trial
   return outcome;
 }
 
-std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options,
-                                               std::size_t runs) const {
-  const auto results = evaluator_.run(make_scenario(options, seed_), seeds_from(seed_, runs));
-  return results.empty() ? std::nullopt : std::optional(summarize(results));
-}
-
 // A bisection of sixteen steps of equal ratios, with about as many runs again as a trial has.
 std::optional<std::size_t> AnswerTrials::edge_between(std::size_t one, std::size_t other,
                                                       bool one_is_down) const {
@@ -627,7 +621,8 @@ std::optional<std::size_t> AnswerTrials::edge_between(std::size_t one, std::size
   const auto is_like_one = [&](std::size_t step) {
     ScenarioOptions options = asked_.options;
     options.service.backlog = static_cast<std::size_t>(at(static_cast<double>(step)));
-    const auto result = run_of(options, std::max<std::size_t>(runs_ / kTries, 1));
+    const auto result =
+        evaluator_.summary(options, seed_, std::max<std::size_t>(runs_ / kTries, 1));
     stopped = !result;
     return result && result->mostly_down() == one_is_down;
   };

@@ -88,7 +88,6 @@ class AnswerTrials {
   std::vector<Outcome> tried(bool of_a_tenth, std::size_t runs,
                              const std::function<void(const Outcome&)>& turned) const;
   std::optional<Outcome> outcome_of(const Trial& trial, std::size_t runs) const;
-  std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const;
   std::optional<std::size_t> edge_between(std::size_t one, std::size_t other,
                                           bool one_is_down) const;
 

@@ -61,10 +61,7 @@ std::uint64_t seed_of(const Json& question) {
 
 // A scenario that is small enough to run here.
 Scenario scenario_for(const ScenarioOptions& options, std::uint64_t seed) {
-  Scenario scenario = make_scenario(options, seed);
-  check_length(scenario);
-  check_memory(scenario, 1, kMemory);
-  return scenario;
+  return checked_scenario(options, seed, 1, kMemory, false);
 }
 
 SimulationResult simulate(const Scenario& scenario, const SimulationObservers& observers,

@@ -122,7 +122,6 @@ TEST(Evaluator, EndsEarlyWhenItIsStopped) {
   EXPECT_FALSE(complete);
   EXPECT_EQ(finished, 1);
   EXPECT_TRUE(evaluator.run(make_scenario(small(), 0), seeds_from(1, 2)).empty());
-  EXPECT_FALSE(evaluator.each(1, [](std::size_t) {}));
 }
 
 TEST(Evaluator, PassesOnExceptions) {
