@@ -192,48 +192,40 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
     const char* title;
     int rank;
     std::string (*text)(const CellResult&);
-    bool (*shown)(const CellResult&);
+    bool (*shown)(const CellResult&) = nullptr;  // for which cells it is; null: where it is known
   };
   using C = CellResult;
-  const auto outage = [](const C& c) { return has_phases(c); };
-  const auto always = [](const C&) { return true; };
   static const Figure kFigures[] = {
-      {"stays", "down", 0, down_words, always},
+      {"stays", "down", 0, down_words},
       {"back", "after", 1, [](const C& c) { return back_words(c); },
        [](const C& c) { return c.had_outage(); }},
       {"all", "connected", 3,
        [](const C& c) {
          return c.all_back ? time_words(*c.all_back) : c.back_share ? "never" : "-";
-       },
-       [](const C& c) { return c.back_share.has_value(); }},
+       }},
       {"", "job takes", 1,
        [](const C& c) {
          return c.makespan ? time_words(*c.makespan) : c.jobs > 0 ? "not done" : "-";
-       },
-       [](const C& c) { return c.jobs > 0; }},
+       }},
       {"answered in", "the outage", 2, [](const C& c) { return answered_in(c, RunPhase::kDuring); },
-       outage},
+       has_phases},
       {"answered", "after it", 4, [](const C& c) { return answered_in(c, RunPhase::kAfter); },
-       outage},
+       has_phases},
       {"", "answered", 2, [](const C& c) { return share_words(c.success_share); },
        [](const C& c) { return !has_phases(c); }},
-      {"attempts", "per request", 3, [](const C& c) { return number_words(c.amplification); },
-       always},
+      {"attempts", "per request", 3, [](const C& c) { return number_words(c.amplification); }},
       {"", "throttled", 5, [](const C& c) { return share_or(c.throttled_share); },
        [](const C& c) { return c.throttled_share.value_or(0) > 0; }},
-      {"its hosts get", "of attempts", 5, [](const C& c) { return share_or(c.hit_share); },
-       [](const C& c) { return c.hit_share.has_value(); }},
+      {"its hosts get", "of attempts", 5, [](const C& c) { return share_or(c.hit_share); }},
       {"hedges", "per request", 5,
-       [](const C& c) { return c.hedges ? number_words(*c.hedges) : "-"; },
-       [](const C& c) { return c.hedges.has_value(); }},
+       [](const C& c) { return c.hedges ? number_words(*c.hedges) : "-"; }},
       {"request p99", "before it", 4,
        [](const C& c) { return time_or(phase_of(c, RunPhase::kBefore).request_p99); },
        [](const C& c) { return c.hedges.has_value() && has_phases(c); }},
       {"request", "p99", 4, [](const C& c) { return time_or(c.request_p99); },
        [](const C& c) { return !has_phases(c) && c.jobs == 0; }},
       {"longest without", "an answer", 5,
-       [](const C& c) { return c.longest_without_ok ? time_words(*c.longest_without_ok) : "-"; },
-       [](const C& c) { return c.longest_without_ok.has_value() && c.jobs == 0; }},
+       [](const C& c) { return c.longest_without_ok ? time_words(*c.longest_without_ok) : "-"; }},
   };
   Table table;
   for (const std::string& axis : axes) table.columns.push_back({.title = axis, .code = true});
@@ -243,8 +235,8 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
     table.tones.push_back(answer_of(rows[i].result).tone);
   }
   for (const Figure& each : kFigures) {
-    const bool shown = std::any_of(rows.begin(), rows.end(), [&each](const AnsweredRow& row) {
-      return each.shown(row.result);
+    const bool shown = std::ranges::any_of(rows, [&each](const AnsweredRow& row) {
+      return each.shown != nullptr ? each.shown(row.result) : each.text(row.result) != "-";
     });
     if (!shown) continue;
     table.columns.push_back({.title = each.title, .group = each.group, .rank = each.rank});
@@ -264,9 +256,8 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
   const Statements common = common_remarks(rows);
   for (const AnsweredRow& row : rows) {
     const Statements own = remarks_of(row.result);
-    const auto first = std::find_if(own.begin(), own.end(), [&common](const Statement& each) {
-      return !says(common, each.id);
-    });
+    const auto first = std::ranges::find_if(
+        own, [&common](const Statement& each) { return !says(common, each.id); });
     table.remarks.push_back(first == own.end() ? "" : words_of(*first));
   }
   return table;

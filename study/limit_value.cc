@@ -117,13 +117,11 @@ ValueScale parse_scale(const OptionList& options, const std::string& text, doubl
 }
 
 Finding TriedValue::finding() const {
-  const auto any = [this](Finding finding) {
-    return std::any_of(judgements.begin(), judgements.end(),
-                       [finding](const Judgement& each) { return each.finding == finding; });
-  };
-  return any(Finding::kBroken)      ? Finding::kBroken
-         : any(Finding::kUndecided) ? Finding::kUndecided
-                                    : Finding::kHolds;
+  for (const Finding worse : {Finding::kBroken, Finding::kUndecided}) {
+    const auto found = std::ranges::find(judgements, worse, &Judgement::finding);
+    if (found != judgements.end()) return worse;
+  }
+  return Finding::kHolds;
 }
 
 std::optional<LimitValue> find_limit(

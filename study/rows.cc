@@ -190,9 +190,7 @@ std::size_t width_of(const Table& table) {
 std::size_t print(std::ostream& out, Table table, const Style& style) {
   std::size_t left_out = 0;
   while (width_of(table) > style.width) {
-    const auto last = std::max_element(
-        table.columns.begin(), table.columns.end(),
-        [](const Table::Column& a, const Table::Column& b) { return a.rank < b.rank; });
+    const auto last = std::ranges::max_element(table.columns, {}, &Table::Column::rank);
     if (last == table.columns.end() || last->rank == 0) break;
     const Table::Column first = *last;
     for (std::size_t i = table.columns.size(); i-- > 0;) {

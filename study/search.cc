@@ -1,6 +1,7 @@
 #include "study/search.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -9,8 +10,7 @@ namespace retrystorm {
 namespace {
 
 std::size_t knobs_set(const Settings& settings) {
-  return settings.size() -
-         static_cast<std::size_t>(std::count(settings.begin(), settings.end(), std::size_t{0}));
+  return settings.size() - static_cast<std::size_t>(std::ranges::count(settings, std::size_t{0}));
 }
 
 // The settings with the least of these keys first.
@@ -19,27 +19,23 @@ void sort_by(std::vector<Settings>& all, const Key& key) {
   using Keyed = std::pair<decltype(key(all.front())), Settings>;
   std::vector<Keyed> keyed;
   for (Settings& each : all) keyed.emplace_back(key(each), std::move(each));
-  std::sort(keyed.begin(), keyed.end());
+  std::ranges::sort(keyed);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::move(keyed[i].second);
 }
 
 bool contains(const std::vector<Settings>& all, const Settings& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+  return std::ranges::find(all, one) != all.end();
 }
 
 std::size_t fewest_runs(const Standing& standing) {
-  const auto least =
-      std::min_element(standing.down.begin(), standing.down.end(),
-                       [](const DownRuns& a, const DownRuns& b) { return a.runs < b.runs; });
-  return least == standing.down.end() ? 0 : least->runs;
+  if (standing.down.empty()) return 0;
+  return std::ranges::min(standing.down, {}, &DownRuns::runs).runs;
 }
 
 }  // namespace
 
 std::size_t Standing::most_down() const {
-  std::size_t most = 0;
-  for (const DownRuns& each : down) most = std::max(most, each.hits);
-  return most;
+  return down.empty() ? 0 : std::ranges::max(down, {}, &DownRuns::hits).hits;
 }
 
 double Standing::cost() const {
@@ -76,7 +72,7 @@ bool Search::is_new(const Settings& settings) const {
 bool Search::is_doomed(const Settings& settings) const {
   constexpr double kSeldom = 0.002;
   const Standing standing = trials_.standing(settings);
-  return std::any_of(standing.down.begin(), standing.down.end(), [this](const DownRuns& each) {
+  return std::ranges::any_of(standing.down, [this](const DownRuns& each) {
     return each.hits > 0 && 1 - binomial_at_most(each.hits - 1, each.runs, bound_) < kSeldom;
   });
 }
@@ -85,8 +81,8 @@ bool Search::is_doomed(const Settings& settings) const {
 bool Search::extend(std::vector<Settings>& all, std::size_t until) {
   std::vector<std::size_t> order(dropped_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [this](std::size_t a, std::size_t b) { return dropped_[a] > dropped_[b]; });
+  std::ranges::stable_sort(order, std::greater(),
+                           [this](std::size_t each) { return dropped_[each]; });
   constexpr std::size_t kFewRuns = 2;
   for (const std::size_t situation : order) {
     for (const std::size_t look : {std::min(kFewRuns, until), until}) {
@@ -165,7 +161,7 @@ bool Search::run(const std::vector<Settings>& first) {
     const std::vector<Settings> old = front();
     std::erase_if(young, [&](const Settings& each) {
       const Standing standing = trials_.standing(each);
-      return standing.missed > 0 || std::any_of(old.begin(), old.end(), [&](const Settings& one) {
+      return standing.missed > 0 || std::ranges::any_of(old, [&](const Settings& one) {
                return dominates(trials_.standing(one).costs, standing.costs);
              });
     });
@@ -199,27 +195,23 @@ std::vector<Settings> Search::ranked() const {
 }
 
 std::vector<Settings> Search::front() const {
-  std::vector<Settings> all = ranked();
-  std::erase_if(all, [&](const Settings& each) {
-    const Standing standing = trials_.standing(each);
-    return fewest_runs(standing) < plan_.race || standing.missed > 0 || standing.most_down() > 0;
-  });
-  std::vector<std::vector<double>> costs;
-  const std::size_t least = all.empty() ? 0 : trials_.standing(all.front()).fragile;
-  std::erase_if(all, [&](const Settings& each) {
-    const Standing standing = trials_.standing(each);
-    if (standing.fragile > least) return true;
-    costs.push_back(standing.costs);
-    return false;
-  });
   std::vector<Settings> result;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    // Of those with the same costs, the first is the simplest.
-    bool beaten = false;
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      beaten |= dominates(costs[j], costs[i]) || (j < i && costs[j] == costs[i]);
+  std::vector<std::vector<double>> costs;
+  std::size_t least = 0;
+  // What dominates others costs less in all, so that it comes before them. Of those with the same costs, the first is
+  // the simplest.
+  for (const Settings& each : ranked()) {
+    const Standing standing = trials_.standing(each);
+    if (fewest_runs(standing) < plan_.race || standing.missed > 0 || standing.most_down() > 0) {
+      continue;
     }
-    if (!beaten) result.push_back(all[i]);
+    if (result.empty()) least = standing.fragile;
+    const bool is_beaten = std::ranges::any_of(costs, [&standing](const auto& one) {
+      return one == standing.costs || dominates(one, standing.costs);
+    });
+    if (standing.fragile > least || is_beaten) continue;
+    costs.push_back(standing.costs);
+    result.push_back(each);
   }
   return result;
 }

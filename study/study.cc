@@ -54,8 +54,7 @@ void add_columns(MoreColumns& more, const Scenario& one) {
   more.graph |= !one.topology.empty();
   for (std::size_t i = 0; i < one.topology.client_edges(); ++i) {
     const std::string& name = one.topology.edges[i].clients;
-    const bool is_new =
-        std::find(more.clients.begin(), more.clients.end(), name) == more.clients.end();
+    const bool is_new = std::ranges::find(more.clients, name) == more.clients.end();
     if (is_new && !name.empty()) more.clients.push_back(name);
   }
 }
@@ -63,7 +62,7 @@ void add_columns(MoreColumns& more, const Scenario& one) {
 // ", strategy exponential (exponential from 100ms x 2.71828 up to 5m, ...)": what the names of the cells' strategies
 // stand for. Left out where another label changes it.
 std::string strategies_text(const StudyPlan& plan) {
-  const auto label = std::find(plan.labels.begin(), plan.labels.end(), "strategy");
+  const auto label = std::ranges::find(plan.labels, "strategy");
   if (plan.as_they_come || label == plan.labels.end()) return "";
   const auto at = static_cast<std::size_t>(label - plan.labels.begin());
   nlohmann::ordered_map<std::string, std::string> titles;
@@ -167,10 +166,10 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
   const auto name_of = [&](const StudyCell& cell) {
     std::vector<std::string> names, values;
     for (std::size_t i = 0; i < plan_.labels.size(); ++i) {
-      const bool differs = std::any_of(told.begin(), told.end(), [&](const StudyCell& each) {
-        return each.labels[i] != told.front().labels[i];
-      });
-      if (!differs) continue;
+      const auto is_same = [&](const StudyCell& each) {
+        return each.labels[i] == told.front().labels[i];
+      };
+      if (std::ranges::all_of(told, is_same)) continue;
       names.push_back(plan_.labels[i]);
       values.push_back(cell.labels[i]);
     }
@@ -203,7 +202,7 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
   const Style style = style_of(STDERR_FILENO, options_.look.color);
   // The load is said where all have the same.
   const Outlook& first = rows.front().outlook;
-  const bool alike = std::all_of(rows.begin(), rows.end(), [&first](const OutlookOfRow& each) {
+  const bool alike = std::ranges::all_of(rows, [&first](const OutlookOfRow& each) {
     return each.outlook.wanted == first.wanted && each.outlook.clients() == first.clients();
   });
   const Statement load{first.open() ? "before-load-alone" : "before-load-clients",
@@ -268,7 +267,7 @@ bool Study::run_cells(const std::vector<std::size_t>& cells, const Done& done) {
 
 // One after the other, each until its claims are decided.
 bool Study::judge_cells(const std::vector<std::size_t>& cells, const Done& done) {
-  const bool complete = std::all_of(cells.begin(), cells.end(), [&](std::size_t cell) {
+  const bool complete = std::ranges::all_of(cells, [&](std::size_t cell) {
     const auto judged =
         judge_runs(evaluator(), scenario(cell), seed_, options_.runs, options_.expectations);
     if (!judged) return false;
@@ -349,9 +348,7 @@ void Study::write_row(std::size_t cell, const CellResult& result) {
 }
 
 void Study::write_row(const std::vector<std::string>& labels, const CellResult& result) {
-  std::string name;
-  for (const std::string& label : labels) name += (name.empty() ? "" : " ") + label;
-  written_.emplace_back(name, result);
+  written_.emplace_back(list_words(labels, " "), result);
   rows_.write(cell_values(labels, result, more_));
 }
 
