@@ -246,14 +246,10 @@ std::string changes_of(const CheckedPolicy& policy) {
   std::vector<std::string> all;
   if (policy.before == nullptr) return "";
   const NamedOptions now = options_of(*policy.policy), old = options_of(*policy.before->policy);
-  const auto value = [](const NamedOptions& of, const std::string& name) {
-    const auto found = of.find(name);
-    return found == of.end() ? std::string("-") : found->second;
-  };
   NamedOptions both = now;
   both.insert(old.begin(), old.end());
   for (const auto& [name, any] : both) {
-    const std::string before = value(old, name), after = value(now, name);
+    const std::string before = value_or(old, name, "-"), after = value_or(now, name, "-");
     if (before != after) all.push_back(name + '=' + before + " -> " + after);
   }
   return list_words(all);

@@ -333,11 +333,7 @@ double distance(const std::vector<WindowCompared>& all) {
 // Each with one parameter of the service changed.
 std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions& service) {
   std::vector<std::pair<std::string, std::string>> all;
-  const auto value_of = [&service](const char* name, const char* otherwise) {
-    const auto found = service.find(name);
-    return found == service.end() ? std::string(otherwise) : found->second;
-  };
-  const bool workers = value_of("service", "curve") == "workers";
+  const bool workers = value_or(service, "service", "curve") == "workers";
   for (const double factor : {0.5, 0.67, 0.8, 1.25, 1.5, 2.0}) {
     const auto scaled = [&](const char* name) {
       if (!service.contains(name)) return;
@@ -353,7 +349,7 @@ std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions
       continue;
     }
     // "lognormal:80ms:0.5": the time is the second word.
-    const std::string law = value_of("service-time", "");
+    const std::string law = value_or(service, "service-time", "");
     const std::vector<std::string_view> words = split(law, ':');
     if (words.size() > 1 && !law.starts_with("bimodal")) {
       const double time = to_seconds(parse_duration(words[1]));
@@ -366,14 +362,15 @@ std::vector<std::pair<std::string, std::string>> alternatives(const NamedOptions
   const auto others = [&](const char* name, const char* otherwise,
                           std::initializer_list<const char*> values) {
     for (const char* value : values) {
-      if (value_of(name, otherwise) != value) all.emplace_back(name, value);
+      if (value_or(service, name, otherwise) != value) all.emplace_back(name, value);
     }
   };
   others("backlog", "256", {"5", "100", "128", "256", "511", "1024", "2048", "4096"});
-  others("abandoned", "serve", {value_of("abandoned", "serve") == "serve" ? "skip" : "serve"});
+  others("abandoned", "serve",
+         {value_or(service, "abandoned", "serve") == "serve" ? "skip" : "serve"});
   if (workers) {
     others("queue-order", "fifo", {"fifo", "lifo", "unfair:0.05", "unfair:0.1", "unfair:0.2"});
-    others("accepts", "all", {value_of("accepts", "all") == "all" ? "when-free" : "all"});
+    others("accepts", "all", {value_or(service, "accepts", "all") == "all" ? "when-free" : "all"});
   }
   return all;
 }

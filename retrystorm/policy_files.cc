@@ -130,8 +130,7 @@ std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as) {
 }
 
 bool has_hosts(const NamedOptions& given) {
-  const auto replicas = given.find("replicas");
-  return replicas != given.end() && replicas->second != "1";
+  return value_or(given, "replicas", "1") != "1";
 }
 
 namespace {

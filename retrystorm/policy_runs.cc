@@ -101,6 +101,7 @@ void print_premises(const Invocation& invocation, const std::vector<OutlookOfRow
 
 // A policy in a disturbance.
 struct Cell {
+  std::size_t policy = 0;               // its number
   std::size_t now = 0;                  // its cell in the study
   std::optional<std::size_t> before{};  // that of the policy before
   const StudyDisturbance* disturbance = nullptr;
@@ -310,14 +311,15 @@ class PolicyRuns {
 
   // Those of a policy one after the other.
   void make_cells() {
-    for (const PolicyCase& each : asked_.cases) {
+    for (std::size_t i = 0; i < asked_.cases.size(); ++i) {
+      const PolicyCase& each = asked_.cases[i];
       for (const StudyDisturbance& disturbance : asked_.disturbances) {
         const auto add = [&](const PolicyToRun& policy) {
           study_cells_.push_back({{policy.name, disturbance.title},
                                   scenario_with(policy, disturbance, options_, asked_.given)});
           return study_cells_.size() - 1;
         };
-        Cell cell{.now = add(each.policy), .disturbance = &disturbance};
+        Cell cell{.policy = i, .now = add(each.policy), .disturbance = &disturbance};
         if (each.before) cell.before = add(*each.before);
         cells_.push_back(cell);
       }
@@ -374,12 +376,6 @@ class PolicyRuns {
     return all;
   }
 
-  // Then it gets no more runs.
-  bool is_over(const Study::Runs& runs, const Cell& cell) const {
-    const auto number = static_cast<std::size_t>(&cell - cells_.data());
-    return finding_of(runs, number / asked_.disturbances.size()) == Finding::kBroken;
-  }
-
   // The cells that need another round.
   std::vector<std::size_t> open(const Study::Runs& so_far) const {
     std::vector<std::size_t> open;
@@ -389,7 +385,7 @@ class PolicyRuns {
       const auto now = judged(so_far, cell);
       const bool certain =
           std::ranges::all_of(now, [](const Accepted& each) { return each.certain; });
-      if (certain || is_over(so_far, cell)) continue;
+      if (certain || finding_of(so_far, cell.policy) == Finding::kBroken) continue;
       open.push_back(cell.now);
       if (cell.before) open.push_back(*cell.before);
     }
@@ -421,7 +417,7 @@ class PolicyRuns {
     for (const Accepted& each : judged(runs_, cell)) {
       judgements.push_back(each.judgement);
       if (each.judgement.finding != Finding::kUndecided) continue;
-      judgements.back().stopped = is_over(runs_, cell);
+      judgements.back().stopped = finding_of(runs_, cell.policy) == Finding::kBroken;
       if (study_->is_over()) judgements.back().doubt = {"claim-interrupted"};
     }
     study_->judge(cell.now, std::move(judgements));

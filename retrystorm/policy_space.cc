@@ -245,12 +245,12 @@ bool PolicySpace::settle(Settings& settings) const {
 }
 
 SimulatedTrials::SimulatedTrials(
-    const std::vector<StudyDisturbance>& situations, const std::vector<SituationClaim>& claims,
+    const std::vector<StudyDisturbance>& situations, std::vector<SituationClaim> claims,
     const Evaluator& evaluator, std::uint64_t first_seed,
     std::function<Scenario(const Settings&, const StudyDisturbance&)> scenario,
     std::function<void(const RunResult&)> ran)
     : situations_(situations),
-      claims_(claims),
+      claims_(std::move(claims)),
       evaluator_(evaluator),
       first_seed_(first_seed),
       scenario_(std::move(scenario)),

@@ -107,10 +107,10 @@ inline bool may_be_down(const RunResult& run) {
 
 class SimulatedTrials final : public Trials {
  public:
-  // `scenario` gets settings and a situation. Seeds count from `first_seed`. `ran` gets the result of each run. All
-  // must outlive the trials.
+  // `scenario` gets settings and a situation. Seeds count from `first_seed`. `ran` gets the result of each run. The
+  // situations and the evaluator must outlive the trials.
   SimulatedTrials(const std::vector<StudyDisturbance>& situations,
-                  const std::vector<SituationClaim>& claims, const Evaluator& evaluator,
+                  std::vector<SituationClaim> claims, const Evaluator& evaluator,
                   std::uint64_t first_seed,
                   std::function<Scenario(const Settings&, const StudyDisturbance&)> scenario,
                   std::function<void(const RunResult&)> ran);
@@ -136,7 +136,7 @@ class SimulatedTrials final : public Trials {
   };
 
   const std::vector<StudyDisturbance>& situations_;
-  const std::vector<SituationClaim>& claims_;
+  const std::vector<SituationClaim> claims_;
   const Evaluator& evaluator_;
   const std::uint64_t first_seed_;
   const std::function<Scenario(const Settings&, const StudyDisturbance&)> scenario_;

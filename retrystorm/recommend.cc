@@ -89,16 +89,12 @@ struct Question {
   std::vector<SituationClaim> claims{};  // the others
 };
 
-ListedStrategy named(std::string name) {
-  return {.name = std::move(name)};
-}
-
 // What a program does without settings; for gRPC, which then does not retry, its documents' example.
 ListedStrategy default_of(ExportFormat format) {
   // In the order of `ExportFormat`.
   constexpr std::array kNames{"grpc",         "envoy", "",     "resilience4j-retry",
                               "aws-standard", "polly", "envoy"};
-  if (format != ExportFormat::kIstio) return named(kNames.at(static_cast<std::size_t>(format)));
+  if (format != ExportFormat::kIstio) return {.name = kNames.at(static_cast<std::size_t>(format))};
   const PolicyFile file = read_policies(
       "apiVersion: networking.istio.io/v1\nkind: VirtualService\nspec:\n  http:\n"
       "  - route: [{destination: {host: a}}]\n");
@@ -149,10 +145,11 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   if (pauses(options.workload)) {
     refuse("--arrivals: settings are found by their verdicts, and arrivals that pause have none");
   }
-  std::string start = options.start;
   const auto strategy = question.given.find("strategy");
-  if (strategy != question.given.end() && !start.empty()) refuse("--start excludes --strategy");
-  if (!start.empty()) {
+  if (strategy != question.given.end() && !options.start.empty()) {
+    refuse("--start excludes --strategy");
+  }
+  if (!options.start.empty()) {
     ListedStrategy yours = read_start(options, question);
     share_the_rest(yours, question.given);
     yours.name = kYours;
@@ -161,14 +158,15 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
     refuse("--policy needs --start");
   }
   if (strategy != question.given.end()) {
-    question.strategies.push_back(named(strategy->second));
+    question.strategies.push_back({.name = strategy->second});
     question.given.erase("strategy");
   }
   // Istio's default retries no errors.
   if (question.format == ExportFormat::kIstio && question.strategies.empty()) {
-    question.strategies.push_back(named("envoy"));
+    question.strategies.push_back({.name = "envoy"});
   }
-  question.strategies.push_back(question.format ? default_of(*question.format) : named("begin"));
+  question.strategies.push_back(question.format ? default_of(*question.format)
+                                                : ListedStrategy{.name = "begin"});
   question.compared = question.strategies.size();
   // What is retried stays as it is at the start.
   const auto retried_by = [&question](const ListedStrategy& one) {
@@ -180,9 +178,9 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   const bool usual_is_one = retried_by(usual) == retry_on;
   for (const NamedStrategy& each : named_strategies()) {
     if (usual_is_one && each.name == usual.name) continue;
-    ListedStrategy candidate = named(std::string(each.name));
-    candidate.settings = {{"strategy", candidate.name}, {"retry-on", retry_on}};
-    question.strategies.push_back(std::move(candidate));
+    const std::string name(each.name);
+    question.strategies.push_back(
+        {.name = name, .settings = NamedOptions{{"strategy", name}, {"retry-on", retry_on}}});
   }
   // All requests of a process are on one connection.
   question.multiplexed = question.format == ExportFormat::kGrpc &&
@@ -248,8 +246,8 @@ Variations variations_of(const WorkloadOptions& workload, const Question& questi
       add_in(std::move(all));
     }
   };
-  const auto given_at = question.given.find("at");
-  const std::string before = given_at == question.given.end() ? "" : given_at->second + "; ";
+  std::string before = value_or(question.given, "at", "");
+  if (!before.empty()) before += "; ";
   for (const char* what : {"load", "capacity"}) {
     add(what + std::string(" -20 %"), {{"at", before + "0s " + what + " 0.8"}});
     add(what + std::string(" +20 %"), {{"at", before + "0s " + what + " 1.2"}});
@@ -338,10 +336,6 @@ std::string value_text(const Expectation& claim, double value) {
   return print_number(rounded(value));
 }
 
-const char* more_or_less(double difference, const char* more, const char* less) {
-  return difference > 0 ? more : less;
-}
-
 // Its search asks it for the trials: the situations, and what the search does not see of them.
 class Recommendation final : private Trials {
  public:
@@ -360,7 +354,7 @@ class Recommendation final : private Trials {
         certificate_(certificate(question_.down.bound, misses_)),
         bar_(progress_stream(), expected_runs()),
         trials_(trials(question_.situations, question_.claims, 0)),
-        robust_(trials(variations_.situations, no_claims_, kRobustSeeds)),
+        robust_(trials(variations_.situations, {}, kRobustSeeds)),
         fresh_(trials(question_.situations, question_.claims, kFreshSeeds)),
         search_(space_.knobs(), *this, question_.situations.size(), question_.down.bound, plan_,
                 study_.seed()) {
@@ -383,8 +377,8 @@ class Recommendation final : private Trials {
     const std::vector<Row> all = rows();
     write(all);
     const Table table = found_.empty() ? Table() : table_of(all);
-    if (table.rows
-            .empty()) {  // nothing was found, or it was interrupted before its first fresh run
+    // Nothing was found, or it was interrupted before its first fresh run.
+    if (table.rows.empty()) {
       found_.empty() && complete ? print_nearest() : print_best_so_far();
       const int code = study_.finish();
       return code != 0 ? code : found_.empty() ? kExitBroken : kExitUndecided;
@@ -517,16 +511,16 @@ class Recommendation final : private Trials {
       add(found_, search_.simplified(each));
       add(found_, search_.simplified(each, kHardlyMore));
     }
-    std::vector<Settings> all = found_;
-    for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
+    const auto with_compared = [&](std::vector<Settings> all) {
+      for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
+      return all;
+    };
     for (std::size_t i = 0; i < variations_.situations.size(); ++i) {
-      if (!robust_.run(all, i, robust_runs())) return false;
+      if (!robust_.run(with_compared(found_), i, robust_runs())) return false;
     }
     found_ = by_merit(found_, trials_);
     found_.resize(std::min(found_.size(), certified_));
-    all = found_;
-    for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
-    return certify(certificate_, all, question_.situations.size(), fresh_);
+    return certify(certificate_, with_compared(found_), question_.situations.size(), fresh_);
   }
 
   bool is_certified(const Settings& settings) const {
@@ -538,9 +532,6 @@ class Recommendation final : private Trials {
     std::vector<Settings> good = found_;
     std::erase_if(good, [this](const Settings& each) { return !is_certified(each); });
     std::vector<Row> rows;
-    const auto is_shown = [&rows](const Settings& each) {
-      return std::ranges::any_of(rows, [&each](const Row& row) { return row.settings == each; });
-    };
     if (!good.empty()) {
       good = by_merit(good, fresh_);
       rows.push_back({std::string(kRecommended), good.front()});
@@ -552,9 +543,9 @@ class Recommendation final : private Trials {
       rows.push_back({"refused " + std::to_string(++refused), each});
     }
     for (std::size_t i = 0; i < question_.compared; ++i) {
-      if (!is_shown(space_.strategy(i))) {
-        rows.push_back({space_.name(i), space_.strategy(i), false});
-      }
+      const bool is_shown =
+          std::ranges::find(rows, space_.strategy(i), &Row::settings) != rows.end();
+      if (!is_shown) rows.push_back({space_.name(i), space_.strategy(i), false});
     }
     return rows;
   }
@@ -579,11 +570,11 @@ class Recommendation final : private Trials {
     const SituationFigures ours = fresh_.figures(recommended), its = fresh_.figures(settings);
     Statements all;
     if (const double failed = its.failed - ours.failed; std::abs(failed) >= 0.001) {
-      all.push_back({more_or_less(failed, "setting-more-failed", "setting-less-failed"),
+      all.push_back({failed > 0 ? "setting-more-failed" : "setting-less-failed",
                      {{"share", ShareOf{std::abs(failed)}}}});
     }
     if (const double attempts = its.attempts - ours.attempts; std::abs(attempts) >= 0.01) {
-      all.push_back({more_or_less(attempts, "setting-more-attempts", "setting-less-attempts"),
+      all.push_back({attempts > 0 ? "setting-more-attempts" : "setting-less-attempts",
                      {{"attempts", std::abs(attempts)}}});
     }
     if (ours.back && its.back) {
@@ -626,7 +617,7 @@ class Recommendation final : private Trials {
       const Standing standing = fresh_.standing(row.settings);
       const auto worst =
           std::ranges::max_element(standing.down, [](const DownRuns& a, const DownRuns& b) {
-            return a.hits < b.hits || (a.hits == b.hits && a.runs > b.runs);
+            return std::pair(a.hits, b.runs) < std::pair(b.hits, a.runs);
           });
       if (worst->runs == 0) continue;
       std::vector<std::string> texts{
@@ -803,7 +794,6 @@ class Recommendation final : private Trials {
   Study study_;
   const Evaluator evaluator_;
   const Variations variations_;
-  const std::vector<SituationClaim> no_claims_{};
   const SearchPlan plan_;
   const std::size_t certified_;  // how many settings are put to the certificate
   const double misses_;          // of the claim of each of them

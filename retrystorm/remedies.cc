@@ -154,11 +154,8 @@ void declare(CLI::App& app, RemediesOptions& options) {
                "'TITLE: TIME ACTION; TIME ACTION ...': this remedy instead of the usual ones, with "
                "actions as --at has them; repeated: these")
       ->group("Study");
-  add_text(*study, "--strategies", options.strategies,
-           "a case for each of these strategies, as V1,V2,...: names, all (every named one), and "
-           "settings files such as mine.ini; not given: the three usual cases")
-      ->group("Study");
-  add_strategy_arguments(*study);
+  add_strategies(*study, options.strategies, "a case for each of these strategies",
+                 "; not given: the three usual cases");
   add_picture_data(*study, options.picture_data);
 }
 

@@ -65,15 +65,13 @@ void add_study_files(CLI::App& app, TableFiles& table, std::string& json) {
   add_format(app);
 }
 
-void add_strategies(CLI::App& app, std::string& list, const std::string& about) {
-  add_text(
-      app, "--strategies", list,
-      about + ", as V1,V2,...: names, all (every named one), and settings files such as mine.ini")
+void add_strategies(CLI::App& app, std::string& list, const std::string& about,
+                    const std::string& if_not_given) {
+  add_text(app, "--strategies", list,
+           about +
+               ", as V1,V2,...: names, all (every named one), and settings files such as mine.ini" +
+               if_not_given)
       ->group("Study");
-  add_strategy_arguments(app);
-}
-
-void add_strategy_arguments(CLI::App& app) {
   app.add_option(std::string(kStrategyArguments), "the same as --strategies")
       ->type_name("")
       ->expected(1, 1000)

@@ -58,12 +58,11 @@ void add_max_time(CLI::App& app, StudyOptions& options);
 // Adds `--csv`, `--markdown` and `--json`.
 void add_study_files(CLI::App& app, TableFiles& table, std::string& json);
 
-// Takes arguments for --strategies: `retrystorm strategies fixed grpc mine.ini`.
-void add_strategy_arguments(CLI::App& app);
-
-// Adds `--strategies`, a list as `parse_strategies` reads it.
+// Adds `--strategies`, a list as `parse_strategies` reads it, which may also be arguments: `retrystorm strategies fixed
+// grpc mine.ini`.
 void add_strategies(CLI::App& app, std::string& list,
-                    const std::string& about = "the strategies to compare");
+                    const std::string& about = "the strategies to compare",
+                    const std::string& if_not_given = "");
 
 // The options of the experiment that were given, for all cells. Throws std::invalid_argument if one of
 // `own` is among them, because the study sets these itself.

@@ -11,6 +11,11 @@
 
 namespace retrystorm {
 
+std::string value_or(const NamedOptions& options, std::string_view name, const char* otherwise) {
+  const auto found = options.find(name);
+  return found == options.end() ? otherwise : found->second;
+}
+
 void apply_options(const OptionList& list, const NamedOptions& options,
                    const std::function<void(const std::string& name, const char* why)>& refused) {
   const auto attempt = [&refused](const std::string& name, const auto& set) {

@@ -16,6 +16,9 @@ namespace retrystorm {
 // Texts by the options' names.
 using NamedOptions = std::map<std::string, std::string, std::less<>>;
 
+// The text of one of them, or `otherwise`.
+std::string value_or(const NamedOptions& options, std::string_view name, const char* otherwise);
+
 // Sets the options in the order of their declarations, as the command line does. `refused` gets the
 // name of each option that cannot be set, and the reason.
 void apply_options(const OptionList& list, const NamedOptions& options,
