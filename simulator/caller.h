@@ -21,6 +21,9 @@ struct Attempt {
   // Instead of a client: the probe of a host.
   static constexpr std::uint32_t kProbe = std::numeric_limits<std::uint32_t>::max();
   bool is_probe() const { return client == kProbe; }
+
+  // Another one for each attempt.
+  std::uint64_t key() const { return static_cast<std::uint64_t>(client) << 32 | number; }
 };
 
 // Sends attempts.

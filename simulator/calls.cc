@@ -35,10 +35,8 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       most_idle_(connections_.pool_idle),
       idle_(1),
       ages_(seed, kStreamOfAges) {
-  for (std::size_t i = 0; i < process_count_; ++i) {
-    if (has_processes_) {
-      processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
-    }
+  for (std::size_t i = 0; has_processes_ && i < process_count_; ++i) {
+    processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
   }
   if (has_pools_) begin_pools();
 }
@@ -61,24 +59,6 @@ void Calls::begin_pools() {
         {.watched = connections_.multiplexed(), .connections = PooledConnections(connections_)});
   }
   idle_.assign(hosts_, 0);
-}
-
-std::size_t Calls::slots() const {
-  return calls_.size() - (hedges_ == nullptr ? 0 : hedges_->places());
-}
-
-std::size_t Calls::requests_in_flight() const {
-  return hedges_ == nullptr ? in_flight_ : hedges_->requests_under_way();
-}
-
-std::optional<Calls::Slot> Calls::request_of_hedged(const Attempt& attempt) const {
-  const Slot request = hedges_->place(attempt.client).request;
-  return request == Hedges::kNone ? std::nullopt : std::optional(request);
-}
-
-bool Calls::is_first_of_hedged(const Attempt& attempt) const {
-  const Slot request = hedges_->place(attempt.client).request;
-  return calls_[request].retry.retries == 0 && hedges_->of(request).race.hedges == 0;
 }
 
 void Calls::add_slots(std::size_t count) {
@@ -152,7 +132,7 @@ void Calls::lose_connections(TimePoint now) {
     if (!calls_[slot].in_flight || (has_pools_ && !calls_[slot].connected)) continue;
     const Attempt attempt{slot, calls_[slot].attempt};
     target_->hang_up(now, attempt);
-    lose_connection(now, attempt, NoAnswer::kReset);
+    Calls::lose_connection(now, attempt, NoAnswer::kReset);
   }
 }
 
@@ -213,22 +193,13 @@ bool Calls::may_send(TimePoint now, Slot slot) {
   }
   if (call.in_line) leave_line(now, slot);
   if (permission.kind == Permission::Kind::kSend) {
-    if (hedges_ != nullptr) {
-      launch_first(now, slot);
-      return false;
-    }
-    if (trace_ != nullptr) trace_->sent(now, slot, call.attempt + 1);
+    if (trace_ != nullptr && hedges_ == nullptr) trace_->sent(now, slot, call.attempt + 1);
     return true;
   }
   if (permission.kind == Permission::Kind::kRefused) ++counts_.not_sent;
   if (trace_ != nullptr) trace_->not_sent(now, slot, permission.kind);
   if (call.next_is_retry) --waiting_to_retry_;
-  const TimePoint begun = call.retry.begun;
-  NextAttempt next = behaviour_.after_refusal(now, permission.kind, call.retry, parts_of(slot),
-                                              random, retry_metrics_);
-  call.random = random.state();
-  if (next.gave_up) latencies_.add_given_up(begun, now - begun);
-  follow(now, slot, next, nullptr);
+  refuse(now, slot, permission.kind);
   return false;
 }
 
@@ -246,6 +217,7 @@ void Calls::send(TimePoint now, Slot slot) {
   ++counts_.attempts;
   if (!std::exchange(call.unsent, false)) ++counts_.retries;
   if (call.next_is_retry) --waiting_to_retry_;
+  if (hedges_ != nullptr) return launch(now, slot, take_place(slot), false);
   ++call.attempt;
   call.in_flight = true;
   call.sent_at = now;
@@ -279,7 +251,7 @@ bool Calls::find_picked_host(TimePoint now, const Attempt& attempt) {
   if (host) {
     places_[attempt.client].host = *host;
   } else {
-    lose_connection(now, attempt, NoAnswer::kRefused);
+    Calls::lose_connection(now, attempt, NoAnswer::kRefused);
   }
   return host.has_value();
 }
@@ -309,7 +281,7 @@ bool Calls::bind_connection(TimePoint now, const Attempt& attempt, Place place,
     return target_->use(now, attempt, *host);
   }
   pool.connections.close_unaccepted();
-  lose_connection(now, attempt, NoAnswer::kRefused);
+  Calls::lose_connection(now, attempt, NoAnswer::kRefused);
   serve_line(now, pool);
   return false;
 }
@@ -617,7 +589,7 @@ void Calls::lose_connections_of(TimePoint now, std::uint32_t number) {
   for (const Attempt& attempt : lost) {
     if (!waits_for(attempt)) continue;
     target_->hang_up(now, attempt);
-    lose_connection(now, attempt, NoAnswer::kReset);
+    Calls::lose_connection(now, attempt, NoAnswer::kReset);
   }
 }
 
@@ -640,7 +612,7 @@ void Calls::time_out(TimePoint now) {
     attempt = take(cut_short_).attempt;
   } else {
     attempt = timeouts_.front().attempt;
-    expect(timeouts_.peek(kPrefetch).attempt);
+    Calls::expect(timeouts_.peek(kPrefetch).attempt);
     timeouts_.pop();
   }
   if (!waits_for(attempt)) return;
@@ -686,6 +658,11 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
   }
   forget_timeouts();
   counts_.count(result);
+  conclude(now, attempt.client, result);
+}
+
+void Calls::conclude(TimePoint now, Slot slot, const AttemptResult& result) {
+  Call& call = calls_[slot];
   const TimePoint begun = call.retry.begun;
   if (result.outcome == Outcome::kOk) {
     if (keeps_latencies_) latencies_.add_ok(begun, result.latency, now - begun);
@@ -693,21 +670,31 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
     call.last_ok = now;
   }
   ClientRandom random(call.random);
+  RetryProcess* const process = parts_of(slot);
   NextAttempt next =
-      behaviour_.after(now, result, call.retry, parts_of(attempt.client), random, retry_metrics_);
+      hedges_ == nullptr
+          ? behaviour_.after(now, result, call.retry, process, random, retry_metrics_)
+          : behaviour_.after_recorded(now, result, call.retry, process, random, retry_metrics_);
   call.random = random.state();
-  if (ends_before(now, attempt.client, next)) next = give_up_at_end(now, attempt.client);
+  if (ends_before(now, slot, next)) next = after_refusal(now, slot, Permission::Kind::kTooLate);
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
-  follow(now, attempt.client, next, &result);
+  follow(now, slot, next, &result);
 }
 
-NextAttempt Calls::give_up_at_end(TimePoint now, Slot slot) {
+NextAttempt Calls::after_refusal(TimePoint now, Slot slot, Permission::Kind why) {
   Call& call = calls_[slot];
   ClientRandom random(call.random);
-  const NextAttempt next = behaviour_.after_refusal(now, Permission::Kind::kTooLate, call.retry,
-                                                    parts_of(slot), random, retry_metrics_);
+  const NextAttempt next =
+      behaviour_.after_refusal(now, why, call.retry, parts_of(slot), random, retry_metrics_);
   call.random = random.state();
   return next;
+}
+
+void Calls::refuse(TimePoint now, Slot slot, Permission::Kind why) {
+  const TimePoint begun = calls_[slot].retry.begun;
+  NextAttempt next = after_refusal(now, slot, why);
+  if (next.gave_up) latencies_.add_given_up(begun, now - begun);
+  follow(now, slot, next, nullptr);
 }
 
 void Calls::follow(TimePoint now, Slot slot, NextAttempt& next, const AttemptResult* ended) {

@@ -20,11 +20,10 @@
 #include "model/run/run_phases.h"
 #include "model/run/workload.h"
 #include "simulator/caller.h"
+#include "simulator/hedges.h"
 #include "simulator/wait_calendar.h"
 
 namespace retrystorm {
-
-class Hedges;
 
 // The owner of the slots. Each slot makes one request at a time.
 class CallOwner {
@@ -34,7 +33,7 @@ class CallOwner {
   virtual void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) = 0;
 
   // A slot waits for permission or for a retry, or pauses. Called only after `Calls::report_waits`.
-  virtual void waits(std::uint32_t slot, Duration wait) = 0;
+  virtual void waits(std::uint32_t /*slot*/, Duration /*wait*/) {}
 
  protected:
   ~CallOwner() = default;
@@ -44,7 +43,7 @@ class CallOwner {
 // clients of a process share. Drives the same behaviour and policy objects as the real client. A
 // slot is the place of a client that makes one request at a time. Waits for the next request may be
 // kept here too, so that one queue orders all waits. Times passed in never decrease.
-class Calls final : public CallerOfHosts {
+class Calls : public CallerOfHosts {
  public:
   using Slot = std::uint32_t;
 
@@ -60,7 +59,7 @@ class Calls final : public CallerOfHosts {
   Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
         std::size_t expected_waits, CallOwner& owner, RequestTrace* trace);
 
-  ~Calls();
+  virtual ~Calls();
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
 
@@ -76,7 +75,7 @@ class Calls final : public CallerOfHosts {
     if (is_bounded_) ends_[slot] = end;
   }
   // How long the slot's attempt may still take, and its request. `Duration::max()`: without a limit.
-  Duration attempt_left(TimePoint now, const Attempt& attempt) const override {
+  Duration attempt_left(TimePoint now, const Attempt& attempt) const final {
     const Duration whole = timeout_ == Duration::max()
                                ? timeout_
                                : saturating_add(calls_[attempt.client].sent_at, timeout_) - now;
@@ -88,12 +87,15 @@ class Calls final : public CallerOfHosts {
 
   // The slot whose request an attempt belongs to. Empty if that is over: another attempt of it has won.
   std::optional<Slot> request_of(const Attempt& attempt) const {
-    return hedges_ == nullptr ? std::optional(attempt.client) : request_of_hedged(attempt);
+    const Slot request =
+        hedges_ == nullptr ? attempt.client : hedges_->place(attempt.client).request;
+    return request == Hedges::kNone ? std::nullopt : std::optional(request);
   }
 
-  bool is_first(const Attempt& attempt) const override {
-    return hedges_ == nullptr ? calls_[attempt.client].retry.retries == 0
-                              : is_first_of_hedged(attempt);
+  bool is_first(const Attempt& attempt) const final {
+    const Slot request = *request_of(attempt);
+    return calls_[request].retry.retries == 0 &&
+           (hedges_ == nullptr || hedges_->of(request).race.hedges == 0);
   }
 
   // Nobody will ask for `latencies`.
@@ -102,13 +104,13 @@ class Calls final : public CallerOfHosts {
   // From now on, calls `CallOwner::waits` for each wait.
   void report_waits() { reports_waits_ = true; }
 
-  void keep_connections_to(const HostSettings& hosts) override;
+  void keep_connections_to(const HostSettings& hosts) final;
 
   // Adds `count` slots at once.
   void add_slots(std::size_t count);
   Slot add_slot();
   // Of clients: without the places of hedged attempts.
-  std::size_t slots() const;
+  std::size_t slots() const { return calls_.size() - (hedges_ == nullptr ? 0 : hedges_->places()); }
 
   // A client takes the slot. It draws from the random stream with this number. Processes are dealt
   // in turn, by the same number. Returns the think time before its first request.
@@ -162,16 +164,16 @@ class Calls final : public CallerOfHosts {
   TimePoint next_pool_event() const { return next_pool_event_; }
   void take_pool_event(TimePoint now);
   bool keeps_connections() const { return has_pools_; }
-  bool keeps_connections(const Attempt&) const override { return has_pools_; }
+  bool keeps_connections(const Attempt&) const final { return has_pools_; }
   // From now on the server closes a connection that has been idle for this time. `Duration::max()`: it
   // closes none, or is frozen.
   void close_idle_after(TimePoint now, Duration time);
 
-  bool waits_for(const Attempt& attempt) const override {
+  bool waits_for(const Attempt& attempt) const final {
     const Call& call = calls_[attempt.client];
     return call.in_flight && call.attempt == attempt.number;
   }
-  void let_in(TimePoint now, const Attempt& attempt) override {
+  void let_in(TimePoint now, const Attempt& attempt) final {
     // One that its host has given to another one is in a service already.
     if (!std::exchange(calls_[attempt.client].in_service, true)) ++in_service_;
     if (calls_[attempt.client].opens) accepted(now, attempt.client);
@@ -181,13 +183,13 @@ class Calls final : public CallerOfHosts {
   using CallerOfHosts::idle_connections;
   using CallerOfHosts::lose_idle_connections;
   using CallerOfHosts::lose_longest_idle_connection;
-  void lose_idle_connections(std::uint32_t host) override;
-  std::optional<std::size_t> idle_connections(std::uint32_t host) const override {
+  void lose_idle_connections(std::uint32_t host) final;
+  std::optional<std::size_t> idle_connections(std::uint32_t host) const final {
     return connections_.kind == Connections::kKeepAlive ? std::optional(idle_[host]) : std::nullopt;
   }
-  bool lose_longest_idle_connection(std::uint32_t host) override;
-  bool multiplexes() const override { return connections_.multiplexed(); }
-  std::uint32_t process_of(const Attempt& attempt) const override {
+  bool lose_longest_idle_connection(std::uint32_t host) final;
+  bool multiplexes() const final { return connections_.multiplexed(); }
+  std::uint32_t process_of(const Attempt& attempt) const final {
     return process_numbers_[attempt.client];
   }
   void lose_connections_of(TimePoint now, std::uint32_t number) override;
@@ -200,16 +202,16 @@ class Calls final : public CallerOfHosts {
   Duration timeout() const { return timeout_; }
   std::size_t in_flight() const { return in_flight_; }
   // The requests that these belong to. Fewer if requests are hedged.
-  std::size_t requests_in_flight() const;
+  std::size_t requests_in_flight() const {
+    return hedges_ == nullptr ? in_flight_ : hedges_->requests_under_way();
+  }
   // Of these, the attempts that are in the service.
   std::size_t in_service() const { return in_service_; }
   std::size_t waiting_to_retry() const { return waiting_to_retry_; }
   // Those that share something. 0: none.
-  std::size_t processes() const override { return process_count_; }
-  std::size_t number_of(const Attempt& attempt) const override { return attempt.client; }
-  std::size_t number_of_request(const Attempt& attempt) const override {
-    return *request_of(attempt);
-  }
+  std::size_t processes() const final { return process_count_; }
+  std::size_t number_of(const Attempt& attempt) const final { return attempt.client; }
+  std::size_t number_of_request(const Attempt& attempt) const final { return *request_of(attempt); }
   // Empty if connections are not kept.
   std::optional<KeptConnections> kept_connections() const;
   const RunLatencies& latencies() const { return latencies_; }
@@ -399,6 +401,11 @@ class Calls final : public CallerOfHosts {
   bool resets_stream(const Call& call) const {
     return connections_.multiplexed() && call.connected && !call.opens;
   }
+  // The slot's request has this result, or goes on after it.
+  void conclude(TimePoint now, Slot slot, const AttemptResult& result);
+  // The slot's next attempt may not be sent.
+  [[gnu::noinline]] NextAttempt after_refusal(TimePoint now, Slot slot, Permission::Kind why);
+  void refuse(TimePoint now, Slot slot, Permission::Kind why);
   // `ended`: the result of the attempt; null if it was not sent.
   void follow(TimePoint now, Slot slot, NextAttempt& next, const AttemptResult* ended);
   // When the request that the slot belongs to ends, where requests are bounded.
@@ -406,20 +413,16 @@ class Calls final : public CallerOfHosts {
     return hedges_ == nullptr ? ends_[slot] : end_of_hedged(slot);
   }
   TimePoint end_of_hedged(Slot slot) const;
-  // Does the request's end come before its next attempt? Then this follows.
+  // Does the request's end come before its next attempt?
   bool ends_before(TimePoint now, Slot slot, const NextAttempt& next) const {
     return is_bounded_ && next.retry && saturating_add(now, next.wait) >= ends_[slot];
   }
-  [[gnu::noinline]] NextAttempt give_up_at_end(TimePoint now, Slot slot);
   // Not inlined, so that the common path keeps its registers.
   [[gnu::noinline]] void report(TimePoint now, Slot slot, const NextAttempt& next,
                                 const AttemptResult* ended);
 
   // Only if requests are hedged (simulator/hedged_calls.cc). `request`: its slot. `place`: that of the attempt.
-  std::optional<Slot> request_of_hedged(const Attempt& attempt) const;
-  bool is_first_of_hedged(const Attempt& attempt) const;
   Slot take_place(Slot request);
-  void launch_first(TimePoint now, Slot request);
   void launch(TimePoint now, Slot request, Slot place, bool hedge);
   // Asks the rules of hedges, and does of their move what is counted.
   template <typename Ask>

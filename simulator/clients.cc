@@ -46,19 +46,13 @@ void Clients::start(Target& server) {
   }
 }
 
-void Clients::find_next_worker() {
-  const auto start = job_->next_start();
-  next_arrival_ = start ? saturating_add(TimePoint{}, *start) : TimePoint::max();
-}
-
 void Clients::begin_worker(TimePoint now) {
   // There may be no tasks left by now. Then no worker starts.
-  if (!job_->next_start()) {
-    next_arrival_ = TimePoint::max();
-    return;
-  }
-  job_->start();
-  find_next_worker();
+  const bool starts = job_->next_start().has_value();
+  if (starts) job_->start();
+  const auto next = job_->next_start();
+  next_arrival_ = next ? saturating_add(TimePoint{}, *next) : TimePoint::max();
+  if (!starts) return;
   const std::uint32_t slot = calls_.add_slot();
   pauses_.emplace_back(0);
   calls_.occupy(now, slot, slot);
@@ -68,13 +62,7 @@ void Clients::begin_worker(TimePoint now) {
 void Clients::arrive(TimePoint now) {
   if (job_) return begin_worker(now);
   next_arrival_ = saturating_add(now, scale(open_arrivals_.next_gap(), 1 / load_));
-  std::uint32_t slot;
-  if (free_slots_.empty()) {
-    slot = calls_.add_slot();
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
+  const std::uint32_t slot = free_slots_.empty() ? calls_.add_slot() : free_slots_.take_back();
   calls_.occupy(now, slot, arrivals_++);
   calls_.begin(now, slot);
 }
@@ -84,7 +72,7 @@ void Clients::call_over(TimePoint now, std::uint32_t slot, const NextAttempt& ne
     return begin_later(now, slot, next.wait, next.think);
   }
   calls_.vacate(now, slot);
-  if (!job_) return free_slots_.push_back(slot);
+  if (!job_) return free_slots_.push(slot);
   pauses_[slot] = Duration::zero();
   if (job_->all_done()) next_arrival_ = now;
 }

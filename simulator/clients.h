@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/queues.h"
 #include "model/run/counts.h"
 #include "model/run/request_trace.h"
 #include "model/run/workload.h"
@@ -57,7 +58,6 @@ class Clients final : public CallOwner {
  private:
   void begin_later(TimePoint now, std::uint32_t slot, Duration wait, Duration think);
   void begin_worker(TimePoint now);
-  void find_next_worker();
 
   const std::size_t count_;  // of clients, in a closed system
   const Arrivals kind_;
@@ -65,7 +65,7 @@ class Clients final : public CallOwner {
   const bool load_changes_;  // in this run
   double load_ = 1;
   Calls calls_;
-  std::vector<std::uint32_t> free_slots_;  // with open arrivals: slots of requests that have ended
+  Fifo<std::uint32_t> free_slots_;  // with open arrivals: slots of requests that have ended
   std::vector<WaitCalendar::Wait> after_end_;  // end after the run, unless the load increases
 
   std::optional<Job> job_;

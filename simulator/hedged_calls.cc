@@ -19,14 +19,6 @@ Calls::Slot Calls::take_place(Slot request) {
   return place;
 }
 
-void Calls::launch_first(TimePoint now, Slot request) {
-  Call& call = calls_[request];
-  ++counts_.attempts;
-  if (!std::exchange(call.unsent, false)) ++counts_.retries;
-  if (call.next_is_retry) --waiting_to_retry_;
-  launch(now, request, take_place(request), false);
-}
-
 void Calls::launch(TimePoint now, Slot request, Slot place, bool hedge) {
   HedgeRace& race = hedges_->of(request).race;
   if (hedge) {
@@ -104,14 +96,7 @@ void Calls::send_hedge(TimePoint now, Slot request, Slot place) {
   if (move.permission == Permission::Kind::kRefused) ++counts_.not_sent;
   hedges_->free(place);
   if (move.kind == HedgeMove::Kind::kGoesOn) return;
-  Call& call = calls_[request];
-  const TimePoint begun = call.retry.begun;
-  ClientRandom random(call.random);
-  NextAttempt next = behaviour_.after_refusal(now, move.permission, call.retry, parts_of(request),
-                                              random, retry_metrics_);
-  call.random = random.state();
-  if (next.gave_up) latencies_.add_given_up(begun, now - begun);
-  follow(now, request, next, nullptr);
+  refuse(now, request, move.permission);
 }
 
 TimePoint Calls::end_of_hedged(Slot slot) const {
@@ -188,29 +173,16 @@ void Calls::finish_hedged(TimePoint now, const Attempt& attempt, const AttemptRe
   hedges_->leave(place);
   RetryState own = calls_[place].retry;
   if (trace_ != nullptr) trace_->ended(place, attempt.number, result);
-  RetryProcess* const process = parts_of(place);
   const bool lost = request == Hedges::kNone;
-  hedges_->policy.ended(now, result, lost || ended.hedge ? own : calls_[request].retry, process);
+  hedges_->policy.ended(now, result, lost || ended.hedge ? own : calls_[request].retry,
+                        parts_of(place));
   if (lost) return hedges_->free(place);
   counts_.count(result);
   if (!hedges_->policy.is_final(result) && goes_on(now, request, place, result)) return;
   hedges_->free(place);
   drop_others(now, request);
-  Call& call = calls_[request];
-  const TimePoint begun = call.retry.begun;
-  if (result.outcome == Outcome::kOk) {
-    if (ended.hedge) ++counts_.hedges_won;
-    latencies_.add_ok(begun, result.latency, now - begun);
-    longest_without_ok_ = std::max(longest_without_ok_, now - call.last_ok);
-    call.last_ok = now;
-  }
-  ClientRandom random(call.random);
-  NextAttempt next =
-      behaviour_.after_recorded(now, result, call.retry, process, random, retry_metrics_);
-  call.random = random.state();
-  if (ends_before(now, request, next)) next = give_up_at_end(now, request);
-  if (next.gave_up) latencies_.add_given_up(begun, now - begun);
-  follow(now, request, next, &result);
+  if (result.outcome == Outcome::kOk && ended.hedge) ++counts_.hedges_won;
+  conclude(now, request, result);
 }
 
 // After a failure that is not final: is another attempt of the request under way, or is it sent now? The place

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/queues.h"
 #include "model/retry/retry_policy.h"
 
 namespace retrystorm {
@@ -51,12 +52,7 @@ class Hedges {
   Place& place(Slot place) { return places_[place]; }
 
   // Returns kNone if there is none.
-  Slot take_free() {
-    if (free_.empty()) return kNone;
-    const Slot place = free_.back();
-    free_.pop_back();
-    return place;
-  }
+  Slot take_free() { return free_.empty() ? kNone : free_.take_back(); }
   void add(Slot place) {
     if (place >= places_.size()) places_.resize(place + 1);
     places_[place].is_place = true;
@@ -64,13 +60,13 @@ class Hedges {
   }
   void free(Slot place) {
     places_[place] = {.is_place = true};
-    free_.push_back(place);
+    free_.push(place);
   }
 
   // All requests are over, and all places are free.
   void forget_all() {
     requests_.clear();
-    free_.clear();
+    free_ = {};
     under_way_ = 0;
     for (Slot slot = 0; slot < places_.size(); ++slot) {
       if (places_[slot].is_place) free(slot);
@@ -112,7 +108,7 @@ class Hedges {
  private:
   std::vector<Request> requests_;  // by slot
   std::vector<Place> places_;      // by slot
-  std::vector<Slot> free_;
+  Fifo<Slot> free_;
   std::size_t count_ = 0;
   std::size_t under_way_ = 0;
 };

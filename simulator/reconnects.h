@@ -128,7 +128,6 @@ class Reconnects final : public Target, private CallOwner {
 
   // Of connects.
   void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
-  void waits(std::uint32_t, Duration) override {}
 
   const std::size_t calls_;  // of a connect
   Calls& requests_;

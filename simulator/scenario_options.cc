@@ -96,9 +96,13 @@ void add_topology(Scenario& scenario, const ScenarioOptions& options, Topology a
   scenario.workload = topology.edges.front().caller;
 }
 
+bool reconnects(const ScenarioOptions& options) {
+  return loses_connections(options.workload, options.timeline.outage) &&
+         options.outage_length() > Duration::zero();
+}
+
 void check_hedges(const ScenarioOptions& options) {
-  if (options.workload.retry.hedge.any() && options.outage_length() > Duration::zero() &&
-      loses_connections(options.workload, options.timeline.outage)) {
+  if (options.workload.retry.hedge.any() && reconnects(options)) {
     refuse(
         "--hedge: with --outage=reconnect each client has one connection, for one attempt at a time");
   }
@@ -131,22 +135,16 @@ void check_hosts(const ScenarioOptions& options, const Topology& topology) {
              " hosts (--replicas)");
     }
   }
-  const auto refuse_beside = [](const HostSettings& hosts, bool is_so, const char* what,
-                                const char* why) {
-    if (!is_so || !hosts.many()) return;
-    const std::string option =
-        hosts.most() > 1 ? "--replicas" : "--probe, --host-start and --host-warm-up";
-    refuse(option + ": " + what + ' ' + why);
-  };
   if (!topology.empty()) return;
   if (options.hosts.life.scaling.on() && options.service.capacity != Capacity::kWorkers) {
     refuse(
         "--replicas=FROM..TO: the autoscaler follows the use of workers: give --workers and --service-time");
   }
-  refuse_beside(options.hosts,
-                loses_connections(options.workload, options.timeline.outage) &&
-                    options.outage_length() > Duration::zero(),
-                "--outage=reconnect is", "of connections to one host");
+  if (options.hosts.many() && reconnects(options)) {
+    const std::string option =
+        options.hosts.most() > 1 ? "--replicas" : "--probe, --host-start and --host-warm-up";
+    refuse(option + ": --outage=reconnect is of connections to one host");
+  }
 }
 
 // Empty if there is an error, which is reported when the scenario is made.

@@ -36,10 +36,6 @@ void ServerNode::drop_if(std::function<bool(const Attempt&)> expired) {
   });
 }
 
-void ServerNode::resume(TimePoint now, const Callees::Taken& taken) {
-  service_.resume(now, taken.item, taken.admitted);
-}
-
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
   if (!listens()) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
   if (awake_ && accept_queue_.empty() && make_room()) return take_in(now, attempt);
@@ -129,13 +125,11 @@ void ServerNode::freeze() {
 
 void ServerNode::wake(TimePoint now) {
   awake_ = true;
-  const auto is_stale = [this](const Attempt& attempt) { return !caller_.waits_for(attempt); };
-  found_on_waking_ = {
-      .accept_queue = accept_queue_.waiting().size(),
-      .kept = unread_.size(),
-      .stale = accept_queue_.waiting().count_if(is_stale) +
-               unread_.count_if([&](const Unread& each) { return is_stale(each.attempt); }),
-      .no_room = accept_queue_.dropped() - dropped_before_};
+  const AttemptPlaces found = places(0, 0);
+  found_on_waking_ = {.accept_queue = found.accept_queue.all,
+                      .kept = found.buffers.all,
+                      .stale = found.accept_queue.stale + found.buffers.stale,
+                      .no_room = accept_queue_.dropped() - dropped_before_};
   for (const auto& [ticket, attempt] : gone_) cancel(now, ticket, attempt);
   gone_.clear();
   if (std::exchange(restarts_on_waking_, false)) restart(now);

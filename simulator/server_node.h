@@ -49,11 +49,7 @@ class AcceptQueue {
   }
 
   // Takes the oldest connection. The queue must not be empty.
-  Attempt accept() {
-    const Attempt attempt = queue_.front();
-    queue_.pop();
-    return attempt;
-  }
+  Attempt accept() { return queue_.take(); }
 
   // Dropped SYNs. When one is due, call `connect` unless its client has hung up.
   SynRepeats& repeats() { return repeats_; }
@@ -168,7 +164,9 @@ class ServerNode final : public Target {
   // Does a request for which no attempt waits any more never reach the service? Not if something lies unread.
   bool has_read_all() const { return awake_ && accept_queue_.empty() && unread_.empty(); }
   // The request needs the rest of its service time, and is then passed to the callees again.
-  void resume(TimePoint now, const Callees::Taken& taken);
+  void resume(TimePoint now, const Callees::Taken& taken) {
+    service_.resume(now, taken.item, taken.admitted);
+  }
   // Answers a request. Must not be called while the server is frozen.
   void finish(TimePoint now, const Callees::Taken& taken) { answer(now, taken); }
 

@@ -58,8 +58,7 @@ class SynRepeats {
   // Takes the repeat that is due. There must be one.
   Repeat take() {
     const auto sent = static_cast<std::uint32_t>(from_);
-    const auto [time, attempt] = waits_[from_].front();
-    waits_[from_].pop();
+    const auto [time, attempt] = waits_[from_].take();
     find_next();
     return {time, attempt, sent, sent == linear_ + kDoublings};
   }

@@ -8,7 +8,7 @@ namespace retrystorm {
 
 CallerOfHosts& Callers::as_one() {
   own_bits_ = 32 - std::max(kLeastDoorBits, static_cast<int>(std::bit_width(doors_.size() - 1)));
-  return doors_.size() == 1 ? doors_.front()->caller : *this;
+  return doors_.size() == 1 ? static_cast<CallerOfHosts&>(doors_.front()->calls) : *this;
 }
 
 Duration Callers::patience() const {
@@ -17,16 +17,13 @@ Duration Callers::patience() const {
   return longest;
 }
 
-std::size_t Callers::in_flight() const {
-  std::size_t sum = 0;
-  for (const auto& each : doors_) sum += each->calls.in_flight();
-  return sum;
-}
-
-std::size_t Callers::in_service() const {
-  std::size_t sum = 0;
-  for (const auto& each : doors_) sum += each->calls.in_service();
-  return sum;
+AttemptPlaces Callers::places() const {
+  std::size_t in_flight = 0, in_service = 0;
+  for (const auto& each : doors_) {
+    in_flight += each->calls.in_flight();
+    in_service += each->calls.in_service();
+  }
+  return hosts_->places(in_flight, in_service);
 }
 
 void Callers::close_idle_after(TimePoint now, Duration time) {
@@ -36,17 +33,17 @@ void Callers::close_idle_after(TimePoint now, Duration time) {
 }
 
 void Callers::keep_connections_to(const HostSettings& hosts) {
-  for (const auto& each : doors_) each->caller.keep_connections_to(hosts);
+  for (const auto& each : doors_) each->calls.keep_connections_to(hosts);
 }
 
 void Callers::lose_idle_connections(std::uint32_t host) {
-  for (const auto& each : doors_) each->caller.lose_idle_connections(host);
+  for (const auto& each : doors_) each->calls.lose_idle_connections(host);
 }
 
 std::optional<std::size_t> Callers::idle_connections(std::uint32_t host) const {
   std::optional<std::size_t> sum;
   for (const auto& each : doors_) {
-    if (const auto idle = each->caller.idle_connections(host)) sum = sum.value_or(0) + *idle;
+    if (const auto idle = each->calls.idle_connections(host)) sum = sum.value_or(0) + *idle;
   }
   return sum;
 }
@@ -54,26 +51,26 @@ std::optional<std::size_t> Callers::idle_connections(std::uint32_t host) const {
 bool Callers::lose_longest_idle_connection(std::uint32_t host) {
   Door& door =
       **std::max_element(doors_.begin(), doors_.end(), [host](const auto& a, const auto& b) {
-        return a->caller.idle_connections(host) < b->caller.idle_connections(host);
+        return a->calls.idle_connections(host) < b->calls.idle_connections(host);
       });
-  return door.caller.lose_longest_idle_connection(host);
+  return door.calls.lose_longest_idle_connection(host);
 }
 
 bool Callers::multiplexes() const {
   return std::any_of(doors_.begin(), doors_.end(),
-                     [](const auto& each) { return each->caller.multiplexes(); });
+                     [](const auto& each) { return each->calls.multiplexes(); });
 }
 
 std::uint32_t Callers::process_of(const Attempt& attempt) const {
   const Door& door = door_of(attempt);
   return door.first_process +
-         (door.calls.processes() > 1 ? door.caller.process_of(own(attempt)) : 0);
+         (door.calls.processes() > 1 ? door.calls.process_of(own(attempt)) : 0);
 }
 
 void Callers::lose_connections_of(TimePoint now, std::uint32_t pool) {
   std::size_t door = doors_.size() - 1;
   while (first_pool(*doors_[door]) > pool) --door;
-  doors_[door]->caller.lose_connections_of(now, pool - first_pool(*doors_[door]));
+  doors_[door]->calls.lose_connections_of(now, pool - first_pool(*doors_[door]));
 }
 
 bool Callers::want(const Attempt& attempt) const {

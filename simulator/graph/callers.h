@@ -28,14 +28,14 @@ class Deadlines {
     if (left == Duration::max()) {
       all_have_one_ = false;
     } else {
-      attempts_[key(attempt)] = {.left = left, .at = kUnread};
+      attempts_[attempt.key()] = {.left = left, .at = kUnread};
     }
   }
 
   // The deadline of an attempt that the service has read, which was now if this is the first call. `TimePoint::max()`:
   // it has none.
   TimePoint of(TimePoint now, const Attempt& attempt) {
-    const auto found = attempts_.find(key(attempt));
+    const auto found = attempts_.find(attempt.key());
     // Those that are over may be forgotten.
     if (found == attempts_.end()) return all_have_one_ ? TimePoint::min() : TimePoint::max();
     Deadline& deadline = found->second;
@@ -68,9 +68,6 @@ class Deadlines {
     TimePoint at;
   };
 
-  static std::uint64_t key(const Attempt& attempt) {
-    return static_cast<std::uint64_t>(attempt.client) << 32 | attempt.number;
-  }
   static Attempt attempt_of(std::uint64_t key) {
     return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
   }
@@ -87,12 +84,9 @@ class GraphCalls;
 // on both sides.
 class Callers final : public CallerOfHosts {
  public:
-  // Everything passed in must outlive the callers. `calls`: what `caller` sends its attempts with. `from`: null for the
-  // clients.
-  void add(CallerOfHosts& caller, Calls& calls, const GraphCalls* from,
-           DeadlinePropagation deadline) {
-    doors_.push_back(
-        std::make_unique<Door>(*this, doors_.size(), caller, calls, from, deadline, processes_));
+  // `calls` must outlive the callers. `from`: the same, or null for the clients.
+  void add(Calls& calls, const GraphCalls* from, DeadlinePropagation deadline) {
+    doors_.push_back(std::make_unique<Door>(*this, calls, from, deadline));
     processes_ += std::max<std::uint32_t>(static_cast<std::uint32_t>(calls.processes()), 1);
     have_deadlines_ |= deadline != DeadlinePropagation::kNone;
   }
@@ -110,9 +104,8 @@ class Callers final : public CallerOfHosts {
     const bool in_between = doors_.size() > 1 || door.deadline != DeadlinePropagation::kNone;
     return in_between ? static_cast<Target&>(door) : *target_;
   }
-  // The attempts of all callers that they wait for, and those of these in the service.
-  std::size_t in_flight() const;
-  std::size_t in_service() const;
+  // Where the attempts of all callers are that they wait for.
+  AttemptPlaces places() const;
   // From now on the service closes a kept connection that has been idle for this time: see `Calls`.
   void close_idle_after(TimePoint now, Duration time);
   // The longest timeout.
@@ -131,13 +124,13 @@ class Callers final : public CallerOfHosts {
     return door_of(attempt).calls.waits_for(own(attempt));
   }
   void let_in(TimePoint now, const Attempt& attempt) override {
-    door_of(attempt).caller.let_in(now, own(attempt));
+    door_of(attempt).calls.let_in(now, own(attempt));
   }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override {
-    door_of(attempt).caller.take_answer(now, own(attempt), answer);
+    door_of(attempt).calls.take_answer(now, own(attempt), answer);
   }
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override {
-    door_of(attempt).caller.lose_connection(now, own(attempt), why);
+    door_of(attempt).calls.lose_connection(now, own(attempt), why);
   }
   void keep_connections_to(const HostSettings& hosts) override;
   bool keeps_connections(const Attempt& attempt) const override {
@@ -165,7 +158,7 @@ class Callers final : public CallerOfHosts {
   std::uint32_t process_of(const Attempt& attempt) const override;
   void lose_connections_of(TimePoint now, std::uint32_t pool) override;
   void expect(const Attempt& attempt) const override {
-    door_of(attempt).caller.expect(own(attempt));
+    door_of(attempt).calls.expect(own(attempt));
   }
 
  private:
@@ -173,16 +166,13 @@ class Callers final : public CallerOfHosts {
   static constexpr int kLeastDoorBits = 6;
 
   struct Door final : Target {
-    Door(Callers& of, std::size_t its_number, CallerOfHosts& from_caller, Calls& their_calls,
-         const GraphCalls* their_graph_calls, DeadlinePropagation carries,
-         std::uint32_t processes_before)
+    Door(Callers& of, Calls& theirs, const GraphCalls* of_graph, DeadlinePropagation carries)
         : callers(of),
-          number(static_cast<std::uint32_t>(its_number)),
-          caller(from_caller),
-          calls(their_calls),
-          from(their_graph_calls),
+          number(static_cast<std::uint32_t>(of.doors_.size())),
+          calls(theirs),
+          from(of_graph),
           deadline(carries),
-          first_process(processes_before) {}
+          first_process(of.processes_) {}
 
     Attempt outside(const Attempt& attempt) const {
       return {attempt.client | number << callers.own_bits_, attempt.number};
@@ -216,7 +206,6 @@ class Callers final : public CallerOfHosts {
 
     Callers& callers;
     const std::uint32_t number;
-    CallerOfHosts& caller;
     Calls& calls;
     const GraphCalls* const from;
     const DeadlinePropagation deadline;

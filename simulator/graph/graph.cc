@@ -72,7 +72,7 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
   }
   const std::size_t kinds = clients_.size();
   for (std::size_t i = 0; i < kinds; ++i) {
-    front_callers().add(*clients_[i], *clients_[i], nullptr, topology.edges[i].deadline);
+    front_callers().add(*clients_[i], nullptr, topology.edges[i].deadline);
     if (clients_[i]->keeps_connections()) pooled_clients_.push_back(clients_[i]);
   }
   std::vector<const GraphEdge*> first(topology.nodes.size());
@@ -89,9 +89,9 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
           Hosts::seed_of(seed_of(scenario.seed, 2 * (i - kinds + 1)), host), end, caller));
       edge_of_.push_back(i);
       GraphCalls& each = *calls_.back();
-      if (each.calls().keeps_connections()) pooled_.push_back(&each);
+      if (each.keeps_connections()) pooled_.push_back(&each);
       doors.push_back(callers.size());
-      callers.add(each, each.calls(), &each, edge.deadline);
+      callers.add(each, &each, edge.deadline);
     }
   }
   for (std::size_t i = 1; i < topology.nodes.size(); ++i) {
@@ -166,7 +166,7 @@ void Graph::take_pool_event(TimePoint now) {
     if (each->next_pool_event() <= now) return each->take_pool_event(now);
   }
   for (GraphCalls* each : pooled_) {
-    if (each->next_pool_event() <= now) return each->calls().take_pool_event(now);
+    if (each->next_pool_event() <= now) return each->take_pool_event(now);
   }
 }
 
@@ -216,9 +216,7 @@ void Graph::take_event(TimePoint now) {
 
 std::vector<AttemptPlaces> Graph::places() const {
   std::vector<AttemptPlaces> places;
-  for (const Node& each : nodes_) {
-    places.push_back(each.hosts->places(each.callers.in_flight(), each.callers.in_service()));
-  }
+  for (const Node& each : nodes_) places.push_back(each.callers.places());
   return places;
 }
 
@@ -226,7 +224,7 @@ Counts Graph::counts_of(std::size_t edge) const {
   if (edge < clients_.size()) return clients_[edge]->counts();
   Counts sum;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    if (edge_of_[i] == edge) sum += calls_[i]->calls().counts();
+    if (edge_of_[i] == edge) sum += calls_[i]->counts();
   }
   return sum;
 }

@@ -16,89 +16,83 @@ Answer failure_with(int status) {
 }  // namespace
 
 GraphCalls::GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from)
-    : calls_(edge.caller, seed, end, kExpectedWaits, *this, nullptr),
+    : Calls(edge.caller, seed, end, kExpectedWaits, *this, nullptr),
       from_(from),
       has_deadlines_(edge.deadline != DeadlinePropagation::kNone) {
-  calls_.skip_latencies();
-  if (has_deadlines_ || from.may_let_go()) calls_.bound_requests();
+  skip_latencies();
+  if (has_deadlines_ || from.may_let_go()) bound_requests();
 }
 
 GraphCalls::Slot GraphCalls::take_slot(const Purpose& purpose) {
-  Slot slot;
-  if (free_slots_.empty()) {
-    slot = calls_.add_slot();  // those in between are of hedged attempts
-    slots_.resize(slot + 1);
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
+  const Slot slot = free_slots_.empty() ? add_slot() : free_slots_.take_back();
+  if (slot >= slots_.size()) slots_.resize(slot + 1);  // those in between are of hedged attempts
   slots_[slot] = {.purpose = purpose, .in_use = true, .failure = failure_with(kGatewayTimeout)};
   ++under_way_;
   return slot;
 }
 
 void GraphCalls::begin(TimePoint now, Slot slot, TimePoint deadline) {
-  calls_.occupy(now, slot, begun_++);
-  calls_.set_end(slot, has_deadlines_ ? deadline : TimePoint::max());
-  calls_.begin(now, slot);
+  occupy(now, slot, begun_++);
+  set_end(slot, has_deadlines_ ? deadline : TimePoint::max());
+  Calls::begin(now, slot);
 }
 
 void GraphCalls::let_go(TimePoint now, Slot slot) {
   slots_[slot].let_go = true;
   --under_way_;
-  calls_.set_end(slot, now);
+  set_end(slot, now);
 }
 
 bool GraphCalls::is_wanted(const Attempt& attempt) const {
-  const auto slot = calls_.request_of(attempt);
+  const auto slot = request_of(attempt);
   return slot && !slots_[*slot].let_go && from_.is_wanted(slots_[*slot].purpose);
 }
 
 void GraphCalls::note_failure(const Attempt& attempt, const Answer& failure) {
-  if (const auto slot = calls_.request_of(attempt)) slots_[*slot].failure = failure;
+  if (const auto slot = request_of(attempt)) slots_[*slot].failure = failure;
 }
 
 void GraphCalls::lose_all(TimePoint now) {
-  calls_.forget_all(now);
+  forget_all(now);
   unread_.clear();
   closed_.clear();
   for (Slot slot = 0; slot < slots_.size(); ++slot) {
-    if (std::exchange(slots_[slot].in_use, false)) free_slots_.push_back(slot);
+    if (std::exchange(slots_[slot].in_use, false)) free_slots_.push(slot);
   }
   under_way_ = 0;
 }
 
 void GraphCalls::read_answers(TimePoint now) {
   for (const Unread& each : std::exchange(unread_, {})) {
-    if (!calls_.waits_for(each.attempt)) continue;
+    if (!waits_for(each.attempt)) continue;
     if (each.answer) {
       take_answer(now, each.attempt, *each.answer);
     } else {
       lose_connection(now, each.attempt, each.why);
     }
   }
-  for (const std::uint32_t each : std::exchange(closed_, {})) calls_.lose_connections_of(now, each);
+  for (const std::uint32_t each : std::exchange(closed_, {})) Calls::lose_connections_of(now, each);
 }
 
 TimePoint GraphCalls::next_timeout() const {
-  return from_.awake() ? calls_.next_timeout() : TimePoint::max();
+  return from_.awake() ? Calls::next_timeout() : TimePoint::max();
 }
 
 TimePoint GraphCalls::next_wait() {
-  return from_.awake() ? calls_.next_wait() : TimePoint::max();
+  return from_.awake() ? Calls::next_wait() : TimePoint::max();
 }
 
 TimePoint GraphCalls::find_next() {
-  return from_.awake() ? calls_.find_next() : TimePoint::max();
+  return from_.awake() ? Calls::find_next() : TimePoint::max();
 }
 
 TimePoint GraphCalls::next_pool_event() const {
-  return from_.awake() ? calls_.next_pool_event() : TimePoint::max();
+  return from_.awake() ? Calls::next_pool_event() : TimePoint::max();
 }
 
 void GraphCalls::lose_connections_of(TimePoint now, std::uint32_t process) {
   if (!from_.awake()) return closed_.push_back(process);
-  calls_.lose_connections_of(now, process);
+  Calls::lose_connections_of(now, process);
 }
 
 void GraphCalls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
@@ -108,18 +102,18 @@ void GraphCalls::take_answer(TimePoint now, const Attempt& attempt, const Answer
     failure.retry_after = answer.retry_after;
     note_failure(attempt, failure);
   }
-  calls_.take_answer(now, attempt, answer);
+  Calls::take_answer(now, attempt, answer);
 }
 
 void GraphCalls::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
   if (!from_.awake()) return unread_.push_back({.attempt = attempt, .why = why});
   note_failure(attempt, failure_with(kBadGateway));
-  calls_.lose_connection(now, attempt, why);
+  Calls::lose_connection(now, attempt, why);
 }
 
 // What is prefetched now tells what to prefetch for it next time.
 void GraphCalls::expect(const Attempt& attempt) const {
-  calls_.expect(attempt);
+  Calls::expect(attempt);
   if (attempt.client >= slots_.size()) return;  // of a hedge
   prefetch(slots_[attempt.client]);
   from_.expect(slots_[std::exchange(expected_, attempt.client)].purpose.request);
@@ -128,8 +122,8 @@ void GraphCalls::expect(const Attempt& attempt) const {
 void GraphCalls::call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) {
   const Call call = slots_[slot];
   slots_[slot].in_use = false;
-  free_slots_.push_back(slot);
-  calls_.vacate(now, slot);
+  free_slots_.push(slot);
+  vacate(now, slot);
   if (call.let_go) return;
   --under_way_;
   from_.call_over(now, *this, slot, call.purpose, next.gave_up ? &call.failure : nullptr);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/queues.h"
 #include "model/graph/topology.h"
 #include "simulator/calls.h"
 #include "simulator/server_node.h"
@@ -28,19 +29,11 @@ struct Purpose {
 
 // Each call has a slot. While the calling service is frozen, answers wait in its sockets, and its timeouts and retries
 // wait too.
-class GraphCalls final : public CallerOfHosts, public CallOwner {
+class GraphCalls final : private CallOwner, public Calls {
  public:
-  using Slot = Calls::Slot;
-
   // Everything passed in must outlive the calls. `end`: when the run ends.
   GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from);
 
-  GraphCalls(const GraphCalls&) = delete;
-  GraphCalls& operator=(const GraphCalls&) = delete;
-
-  void send_to(Target& target) { calls_.send_to(target); }
-  Calls& calls() { return calls_; }
-  const Calls& calls() const { return calls_; }
   const GraphService& from() const { return from_; }
   std::size_t under_way() const { return under_way_; }
 
@@ -57,48 +50,16 @@ class GraphCalls final : public CallerOfHosts, public CallOwner {
   // Reads the answers that came while the calling service was frozen.
   void read_answers(TimePoint now);
 
+  // As those of `Calls`, but for the time in which the calling service is frozen.
   TimePoint next_timeout() const;
   TimePoint next_wait();
-  // See `Calls`.
-  TimePoint soonest() const { return calls_.soonest(); }
   [[gnu::noinline]] TimePoint find_next();
   TimePoint next_pool_event() const;
-  void time_out(TimePoint now) { calls_.time_out(now); }
-  void end_wait(TimePoint now) { calls_.end_wait(now); }
 
-  bool waits_for(const Attempt& attempt) const override { return calls_.waits_for(attempt); }
-  void let_in(TimePoint now, const Attempt& attempt) override { calls_.let_in(now, attempt); }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
-  void keep_connections_to(const HostSettings& hosts) override {
-    calls_.keep_connections_to(hosts);
-  }
-  bool keeps_connections(const Attempt&) const override { return calls_.keeps_connections(); }
-  void lose_idle_connections(std::uint32_t host) override { calls_.lose_idle_connections(host); }
-  std::optional<std::size_t> idle_connections(std::uint32_t host) const override {
-    return calls_.idle_connections(host);
-  }
-  bool lose_longest_idle_connection(std::uint32_t host) override {
-    return calls_.lose_longest_idle_connection(host);
-  }
-  std::size_t processes() const override { return calls_.processes(); }
-  std::size_t number_of(const Attempt& attempt) const override { return attempt.client; }
-  std::size_t number_of_request(const Attempt& attempt) const override {
-    return calls_.number_of_request(attempt);
-  }
-  bool is_first(const Attempt& attempt) const override { return calls_.is_first(attempt); }
-  Duration attempt_left(TimePoint now, const Attempt& attempt) const override {
-    return calls_.attempt_left(now, attempt);
-  }
-  bool multiplexes() const override { return calls_.multiplexes(); }
-  std::uint32_t process_of(const Attempt& attempt) const override {
-    return calls_.process_of(attempt);
-  }
   void lose_connections_of(TimePoint now, std::uint32_t process) override;
   void expect(const Attempt& attempt) const override;
-
-  void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
-  void waits(std::uint32_t, Duration) override {}
 
  private:
   static constexpr std::size_t kExpectedWaits = 1000;
@@ -116,14 +77,14 @@ class GraphCalls final : public CallerOfHosts, public CallOwner {
     NoAnswer why = NoAnswer::kOther;
   };
 
+  void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
   // What the attempt's call fails with, unless another attempt succeeds.
   void note_failure(const Attempt& attempt, const Answer& failure);
 
-  Calls calls_;
   GraphService& from_;
   const bool has_deadlines_;
   std::vector<Call> slots_;
-  std::vector<Slot> free_slots_;
+  Fifo<Slot> free_slots_;
   std::vector<Unread> unread_;
   std::vector<std::uint32_t> closed_;  // processes whose connections were closed meanwhile
   std::size_t under_way_ = 0;          // of those that somebody waits for

@@ -7,10 +7,6 @@ namespace {
 
 constexpr int kUnavailable = 503;
 
-std::uint64_t key(const Attempt& attempt) {
-  return static_cast<std::uint64_t>(attempt.client) << 32 | attempt.number;
-}
-
 }  // namespace
 
 GraphService::GraphService(GraphNode node, Callers& callers, const EventLoop& clock,
@@ -35,7 +31,8 @@ void GraphService::serve(Hosts& hosts, std::uint32_t host) {
   server_->call(*this, holds(), first_share());
   if (!callers_.have_deadlines()) return;
   server_->drop_if([this](const Attempt& attempt) {
-    return !attempt.is_probe() && has_deadline_passed(attempt);
+    // At the moment itself the caller still waits.
+    return !attempt.is_probe() && callers_.deadline_of(clock_.now(), attempt) < clock_.now();
   });
 }
 
@@ -50,11 +47,6 @@ void GraphService::call(std::vector<GraphCalls*> calls, const GraphEdge& whole, 
   whole_ = std::make_unique<Calls>(caller, seed, end, 0, static_cast<CallOwner&>(*this), nullptr);
   whole_->bound_requests();
   whole_->send_to(*this);
-}
-
-bool GraphService::has_deadline_passed(const Attempt& attempt) {
-  // At the moment itself the caller still waits.
-  return callers_.deadline_of(clock_.now(), attempt) < clock_.now();
 }
 
 void GraphService::read_answers(TimePoint now) {
@@ -72,14 +64,10 @@ void GraphService::expect(Index request) const {
 }
 
 GraphService::Index GraphService::new_request(const Taken& taken) {
-  Index index;
-  if (free_.empty()) {
-    index = static_cast<Index>(requests_.size());
+  const Index index = free_.empty() ? static_cast<Index>(requests_.size()) : free_.take_back();
+  if (index == requests_.size()) {
     requests_.emplace_back();
     if (whole_) whole_->add_slot();
-  } else {
-    index = free_.back();
-    free_.pop_back();
   }
   Request& request = requests_[index];
   request.taken = taken;
@@ -97,12 +85,12 @@ void GraphService::free_request(Index index) {
   if (may_let_go_) request.calls.clear();
   request.at_once.under_way = 0;
   ++request.generation;
-  free_.push_back(index);
+  free_.push(index);
 }
 
 void GraphService::work_done(TimePoint now, const Taken& taken) {
   if (!resumed_.empty()) {
-    const auto found = resumed_.find(key(taken.item));
+    const auto found = resumed_.find(taken.item.key());
     if (found != resumed_.end()) {
       const Index index = found->second;
       resumed_.erase(found);
@@ -186,12 +174,8 @@ void GraphService::look_at(TimePoint now, Index index) {
   const std::optional<bool> succeeded = request.at_once.result(node_.on_failure);
   if (!succeeded) return;
   if (request.at_once.failed > 0 || request.at_once.under_way > 0) let_go(now, request);
-  *succeeded ? go_on(now, index) : calls_over(now, index, true);
-}
-
-void GraphService::go_on(TimePoint now, Index index) {
-  if (++requests_[index].group == node_.calls.size()) return calls_over(now, index, false);
-  begin_group(now, index);
+  if (*succeeded && ++request.group < node_.calls.size()) return begin_group(now, index);
+  calls_over(now, index, !*succeeded);
 }
 
 void GraphService::let_go(TimePoint now, Request& request) {
@@ -230,7 +214,7 @@ void GraphService::end_calls(TimePoint now, Index index, bool failed) {
   } else if (first_share() < 1) {
     request.resumed = true;
     const Taken taken = request.taken;
-    resumed_.emplace(key(taken.item), index);
+    resumed_.emplace(taken.item.key(), index);
     server_->resume(now, taken);
     return hosts_->changed(now, host_);
   }
@@ -249,7 +233,7 @@ void GraphService::finish(TimePoint now, const Taken& taken) {
 }
 
 void GraphService::handed_back(const Attempt& attempt) {
-  const auto found = resumed_.find(key(attempt));
+  const auto found = resumed_.find(attempt.key());
   if (found == resumed_.end()) return;
   free_request(found->second);
   resumed_.erase(found);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/queues.h"
 #include "model/base/random.h"
 #include "model/graph/topology.h"
 #include "model/run/graph_report.h"
@@ -109,7 +110,6 @@ class GraphService final : public Callees, private Target, private CallOwner {
     return callers_.have_deadlines() ? request.deadline : TimePoint::max();
   }
   double first_share() const;
-  bool has_deadline_passed(const Attempt& attempt);
   Index new_request(const Taken& taken);
   void begin_calls(TimePoint now, Index index);
   // Begins the calls of the request's group, or of the next one that has any.
@@ -117,8 +117,6 @@ class GraphService final : public Callees, private Target, private CallOwner {
   void begin_call(TimePoint now, Index index, GraphCalls& calls, const Purpose& purpose);
   // What follows from the calls that have ended.
   void look_at(TimePoint now, Index index);
-  // The request's group has succeeded.
-  void go_on(TimePoint now, Index index);
   // The calls of the group that are under way do not matter any more.
   void let_go(TimePoint now, Request& request);
   // All calls have succeeded, or `failed`. They may be repeated.
@@ -132,7 +130,6 @@ class GraphService final : public Callees, private Target, private CallOwner {
   void connect(TimePoint now, const Attempt& attempt) override;
   void send(TimePoint, const Attempt&) override {}
   void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
-  void waits(std::uint32_t, Duration) override {}
 
   const GraphNode node_;
   const bool may_let_go_;
@@ -148,7 +145,7 @@ class GraphService final : public Callees, private Target, private CallOwner {
   std::uint64_t begun_ = 0;
 
   std::vector<Request> requests_;
-  std::vector<Index> free_;
+  Fifo<Index> free_;
   mutable Index expected_ = 0;                        // last
   std::unordered_map<std::uint64_t, Index> resumed_;  // by attempt
   std::size_t calling_now_ = 0;                       // requests that wait for answers
