@@ -69,20 +69,15 @@ LatencyHistogram LatencyHistogram::since(const LatencyHistogram& before) const {
 }
 
 std::optional<Duration> LatencyHistogram::quantile(double q) const {
-  const auto bound = quantile(q, nullptr);
+  const auto bound = quantile(q, {});
   return bound ? std::optional(bound->time) : std::nullopt;
 }
 
 std::optional<TimeBound> LatencyHistogram::quantile(double q,
                                                     const LatencyHistogram& so_far) const {
-  return quantile(q, so_far.count_ == 0 ? nullptr : &so_far);
-}
-
-std::optional<TimeBound> LatencyHistogram::quantile(double q,
-                                                    const LatencyHistogram* so_far) const {
-  const std::uint64_t count = count_ + (so_far != nullptr ? so_far->count_ : 0);
+  const std::uint64_t count = count_ + so_far.count_;
   if (count == 0) return std::nullopt;
-  const Duration longest = so_far != nullptr ? std::max(max_, so_far->max_) : max_;
+  const Duration longest = std::max(max_, so_far.max_);
   const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count)));
   // Of the latencies in a bin those that are known come first.
   std::uint64_t seen = 0;
@@ -92,13 +87,13 @@ std::optional<TimeBound> LatencyHistogram::quantile(double q,
     seen += known + others;
     return seen >= rank;
   };
-  const auto is_in = [](const LatencyHistogram* histogram, std::size_t bin) {
-    return histogram == nullptr || histogram->bins_.empty() ? 0 : histogram->bins_[bin];
+  const auto is_in = [](const LatencyHistogram& histogram, std::size_t bin) {
+    return histogram.bins_.empty() ? 0 : histogram.bins_[bin];
   };
   Duration time = time_at(0);
-  if (!reaches(shorter_, so_far != nullptr ? so_far->shorter_ : 0)) {
+  if (!reaches(shorter_, so_far.shorter_)) {
     std::size_t bin = 0;
-    while (!reaches(is_in(this, bin), is_in(so_far, bin))) ++bin;
+    while (!reaches(is_in(*this, bin), is_in(so_far, bin))) ++bin;
     time = bin + 1 == kBins ? longest : time_at(static_cast<double>(bin) + 0.5);
   }
   return TimeBound{.time = std::min(longest, time), .or_more = or_more};

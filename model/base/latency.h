@@ -41,8 +41,6 @@ class LatencyHistogram {
   std::optional<Duration> max() const;
 
  private:
-  std::optional<TimeBound> quantile(double q, const LatencyHistogram* so_far) const;
-
   std::vector<std::uint64_t>
       bins_;                   // empty until one is needed; the last bin: all longer latencies
   std::uint64_t shorter_ = 0;  // latencies below the first bin

@@ -50,10 +50,9 @@ Option& OptionList::add(std::string_view names, Option::Kind kind, std::string h
                         std::function<void(std::string_view)> set,
                         std::function<std::string()> get) {
   Option& option = options_.emplace_back();
-  option.name = names.substr(0, names.find(','));
-  for (std::size_t at = names.find(','); at != names.npos; at = names.find(',', at + 1)) {
-    option.second_names.emplace_back(names.substr(at + 1, names.find(',', at + 1) - at - 1));
-  }
+  const std::vector<std::string_view> all = split(names, ',');
+  option.name = all.front();
+  option.second_names.assign(all.begin() + 1, all.end());
   for (const BetterName& each : kBetterNames) {
     if (each.old != option.name || !group_.starts_with(each.group)) continue;
     if (find(each.better) == nullptr) option.second_names.emplace_back(each.better);
@@ -221,10 +220,8 @@ void OptionList::set(std::string_view name, std::string_view value) const {
 }
 
 void OptionList::apply(std::string_view settings) const {
-  while (!settings.empty()) {
-    const std::size_t end = std::min(settings.find('\n'), settings.size());
-    const std::string_view line = trimmed(settings.substr(0, end));
-    settings.remove_prefix(std::min(end + 1, settings.size()));
+  for (std::string_view line : split(settings, '\n')) {
+    line = trimmed(line);
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;
     const std::size_t equals = line.find('=');
     if (equals == line.npos) refuse(in_quotes(line) + " is not NAME = VALUE");

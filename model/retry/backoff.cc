@@ -27,17 +27,15 @@ std::vector<double> parse_table(std::string_view text) {
   constexpr std::size_t kMostNumbers = 1000;
   constexpr double kMost = 1e9;
   std::vector<double> table;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(kBetweenNumbers, begin), text.size());
+  for (const std::string_view number : split(text, kBetweenNumbers)) {
     try {
-      table.push_back(parse_number(text.substr(begin, end - begin), 0, kMost));
+      table.push_back(parse_number(number, 0, kMost));
     } catch (const std::invalid_argument& error) {
       refuse(std::string(error.what()) +
              ": these are multiples of --backoff-base, joined by +; "
              "waits of 1s, 1s, 2s, 3s are --backoff-base=1s "
              "--backoff-table=1+1+2+3");
     }
-    begin = end + 1;
   }
   if (table.size() > kMostNumbers) refuse("more than 1000 numbers");
   return table;
@@ -54,6 +52,22 @@ std::string print_table(const std::vector<double>& table) {
                                    .ptr);
   }
   return text;
+}
+
+// The wait before retry n (0 for the first one) by Polly's second formula (App-vNext/Polly,
+// RetryHelper.cs): x(t) = 2^t * tanh(sqrt(4t)) at t = n + u, wait = (x - before) / 1.4 * median.
+// `before` carries x to the next call. It is in units of the median and starts at 0.
+Duration polly_wait(Duration median, std::uint32_t n, double u, double& before) {
+  constexpr double kScale = 1.4;
+  constexpr double kLn2 = 0.69314718055994530942;
+  constexpr double kLargestExponent = 1024;
+  const double t = n + u;
+  if (t >= kLargestExponent) return Duration::max();
+  const double y = std::sqrt(4 * t);
+  const double x = exponential(t * kLn2) * (1 - 2 / (exponential(2 * y) + 1));
+  const double wait = (x - before) / kScale;
+  before = x;
+  return std::max(scale(median, wait), Duration::zero());
 }
 
 void set_jitter(BackoffSettings& settings, const Jitter& jitter) {
@@ -333,6 +347,7 @@ struct KindInfo {
   Amount amount;
   double preset_amount;  // the share if none is given
 };
+// In the order of the kinds.
 constexpr std::array<KindInfo, 10> kKinds{{
     {"none", Jitter::Kind::kNone, Amount::kNone, 0},
     {"full", Jitter::Kind::kFull, Amount::kNone, 0},
@@ -419,31 +434,12 @@ Jitter parse_jitter(std::string_view text) {
 }
 
 std::string to_string(const Jitter& jitter) {
-  for (const KindInfo& each : kKinds) {
-    if (each.kind != jitter.kind) continue;
-    const std::string name(each.name);
-    if (each.amount == Amount::kShare) return name + ':' + print_spread(jitter.amount);
-    if (each.amount == Amount::kTimeOrPercent) {
-      return name + ':' +
-             (jitter.amount > 0 ? print_number(jitter.amount) + '%'
-                                : format_duration(jitter.spread));
-    }
-    return name;
-  }
-  return "";
-}
-
-Duration polly_wait(Duration median, std::uint32_t n, double u, double& before) {
-  constexpr double kScale = 1.4;
-  constexpr double kLn2 = 0.69314718055994530942;
-  constexpr double kLargestExponent = 1024;
-  const double t = n + u;
-  if (t >= kLargestExponent) return Duration::max();
-  const double y = std::sqrt(4 * t);
-  const double x = exponential(t * kLn2) * (1 - 2 / (exponential(2 * y) + 1));
-  const double wait = (x - before) / kScale;
-  before = x;
-  return std::max(scale(median, wait), Duration::zero());
+  const KindInfo& info = kKinds[static_cast<std::size_t>(jitter.kind)];
+  const std::string name(info.name);
+  if (info.amount == Amount::kNone) return name;
+  if (info.amount == Amount::kShare) return name + ':' + print_spread(jitter.amount);
+  return name + ':' +
+         (jitter.amount > 0 ? print_number(jitter.amount) + '%' : format_duration(jitter.spread));
 }
 
 }  // namespace retrystorm

@@ -52,11 +52,6 @@ struct Jitter {
 Jitter parse_jitter(std::string_view text);
 std::string to_string(const Jitter& jitter);
 
-// The wait before retry n (0 for the first one) by Polly's second formula (App-vNext/Polly,
-// RetryHelper.cs): x(t) = 2^t * tanh(sqrt(4t)) at t = n + u, wait = (x - before) / 1.4 * median.
-// `before` carries x to the next call. It is in units of the median and starts at 0.
-Duration polly_wait(Duration median, std::uint32_t n, double u, double& before);
-
 // With n = 0 for the first retry:
 enum class Growth {
   kNone,         // 0

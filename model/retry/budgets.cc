@@ -267,15 +267,14 @@ void ConcurrentBudget::attempt_sent(TimePoint /*now*/, RetryState& /*state*/) {
   ++in_flight_;
 }
 
-void ConcurrentBudget::attempt_ended(TimePoint /*now*/, const AttemptResult& /*result*/,
+void ConcurrentBudget::attempt_ended(TimePoint now, const AttemptResult& /*result*/,
                                      RetryState& state) {
-  if (in_flight_ > 0) --in_flight_;
-  release(state);
+  attempt_cancelled(now, state);
 }
 
-void ConcurrentBudget::attempt_cancelled(TimePoint /*now*/, RetryState& state) {
+void ConcurrentBudget::attempt_cancelled(TimePoint now, RetryState& state) {
   if (in_flight_ > 0) --in_flight_;
-  release(state);
+  request_ends(now, state);
 }
 
 bool ConcurrentBudget::withdraw(TimePoint now, const AttemptResult& /*result*/, RetryState& state) {
@@ -289,10 +288,6 @@ bool ConcurrentBudget::withdraw(TimePoint now, const AttemptResult& /*result*/, 
 }
 
 void ConcurrentBudget::request_ends(TimePoint /*now*/, RetryState& state) {
-  release(state);
-}
-
-void ConcurrentBudget::release(RetryState& state) {
   if (state.paid == 0) return;
   state.paid = 0;
   --retries_;

@@ -121,8 +121,6 @@ class ConcurrentBudget final : public RetryBudget {
  private:
   static constexpr std::size_t kSlices = 10;
 
-  void release(RetryState& state);
-
   double share_;  // 0 without one
   std::uint64_t least_;
   std::uint64_t in_flight_ = 0;                        // attempts

@@ -225,10 +225,6 @@ void declare_options(OptionList& options, ClientRateSettings& settings) {
   options.needs("rate-decrease rate-scale rate-smoothing rate-min", "client-rate=aws-adaptive");
 }
 
-double rate_of_each(double limit, std::size_t processes) {
-  return std::floor(1000 * limit / static_cast<double>(processes)) / 1000;
-}
-
 std::unique_ptr<Gate> make_client_rate(const ClientRateSettings& settings, TimePoint now) {
   switch (settings.kind) {
     case ClientRateSettings::Kind::kFixed:

@@ -119,10 +119,6 @@ struct ClientRateSettings {
 
 void declare_options(OptionList& options, ClientRateSettings& settings);
 
-// The --client-rate with which so many processes together send at most `limit` attempts a second, in
-// thousandths; 0: less than the option takes.
-double rate_of_each(double limit, std::size_t processes);
-
 // Null without a limit.
 std::unique_ptr<Gate> make_client_rate(const ClientRateSettings& settings, TimePoint now);
 

@@ -127,18 +127,6 @@ void RetryPolicy::record(TimePoint now, const AttemptResult& result, RetryState&
   }
   if (!process.budget) return;
   process.budget->attempt_ended(now, as_budgets_see(result, limit_.retry_on), state);
-  if (result.outcome == Outcome::kOk) process.budget->request_ends(now, state);
-}
-
-Decision RetryPolicy::after_recorded(TimePoint now, const AttemptResult& result, RetryState& state,
-                                     RetryProcess* process, Random& random,
-                                     RetryMetrics& metrics) const {
-  ++metrics.invocations;
-  if (result.outcome != Outcome::kOk) {
-    return after_failure(now, result, state, process, random, metrics);
-  }
-  if (process != nullptr && process->budget) process->budget->request_ends(now, state);
-  return state.pause == Duration::zero() ? Decision() : pause(state, random, metrics);
 }
 
 void RetryPolicy::attempt_cancelled(TimePoint now, RetryState& own, RetryProcess* process) const {

@@ -98,13 +98,8 @@ class RetryPolicy {
   // Decides what follows an attempt that was sent and has ended.
   Decision after(TimePoint now, const AttemptResult& result, RetryState& state,
                  RetryProcess* process, Random& random, RetryMetrics& metrics) const {
-    ++metrics.invocations;
-    if (process != nullptr) record(now, result, state, *process);
-    if (result.outcome != Outcome::kOk) {
-      return after_failure(now, result, state, process, random, metrics);
-    }
-    // Most attempts succeed, and then there is nothing to do.
-    return state.pause == Duration::zero() ? Decision() : pause(state, random, metrics);
+    attempt_ended(now, result, state, process);
+    return after_recorded(now, result, state, process, random, metrics);
   }
 
   // The same in two steps, for hedged requests, which have several attempts at a time: `attempt_ended` for
@@ -116,7 +111,15 @@ class RetryPolicy {
     if (process != nullptr) record(now, result, own, *process);
   }
   Decision after_recorded(TimePoint now, const AttemptResult& result, RetryState& state,
-                          RetryProcess* process, Random& random, RetryMetrics& metrics) const;
+                          RetryProcess* process, Random& random, RetryMetrics& metrics) const {
+    ++metrics.invocations;
+    if (result.outcome != Outcome::kOk) {
+      return after_failure(now, result, state, process, random, metrics);
+    }
+    if (process != nullptr && process->budget) process->budget->request_ends(now, state);
+    // Most attempts succeed, and then there is nothing to do.
+    return state.pause == Duration::zero() ? Decision() : pause(state, random, metrics);
+  }
   // Another attempt of the request has won.
   void attempt_cancelled(TimePoint now, RetryState& own, RetryProcess* process) const;
 

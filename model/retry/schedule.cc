@@ -22,16 +22,24 @@ FailingClient::FailingClient(const RetryPolicy& policy, const RetrySettings& set
     : policy_(&policy),
       failure_(retried_failure(settings.limit.retry_on)),
       takes_(takes),
-      random_(seed, index) {
+      random_(seed, index),
+      think_time_(think_time) {
   policy.begin_request(state_, random_.exponential(think_time));
+}
+
+Decision FailingClient::end_attempt(bool fails) {
+  policy_->may_send(now_, state_, nullptr, random_);
+  now_ = saturating_add(now_, std::min(takes_, policy_->time_left(now_, state_)));
+  const Decision decision =
+      policy_->after(now_, fails ? failure_ : AttemptResult(), state_, nullptr, random_, metrics_);
+  now_ = saturating_add(now_, decision.wait);
+  if (!fails) policy_->begin_request(state_, random_.exponential(think_time_));
+  return decision;
 }
 
 std::optional<Duration> FailingClient::fail() {
   if (gave_up_) return std::nullopt;
-  policy_->may_send(now_, state_, nullptr, random_);
-  now_ = saturating_add(now_, std::min(takes_, policy_->time_left(now_, state_)));
-  const Decision decision = policy_->after(now_, failure_, state_, nullptr, random_, metrics_);
-  now_ = saturating_add(now_, decision.wait);
+  const Decision decision = end_attempt(true);
   gave_up_ = decision.gave_up.has_value();
   return gave_up_ ? std::nullopt : std::optional(decision.wait);
 }
@@ -84,26 +92,15 @@ std::vector<ScheduledWait> scripted(const RetrySettings& settings, Duration thin
                                     std::uint64_t seed, std::size_t count,
                                     const ScheduleStory& story, Duration takes) {
   const RetryPolicy policy(settings);
-  ClientRandom random(seed, 0);
-  RetryState state;
-  RetryMetrics metrics;
-  const auto begin_request = [&] { policy.begin_request(state, random.exponential(think_time)); };
-  begin_request();
-  const AttemptResult failure = retried_failure(settings.limit.retry_on);
+  FailingClient client(policy, settings, think_time, seed, 0, takes);
   bool failing = true;
   bool failed = true;
-  TimePoint now{};
   std::vector<ScheduledWait> schedule;
   while (schedule.size() < count) {
-    policy.may_send(now, state, nullptr, random);
-    const AttemptResult result = failed ? failure : AttemptResult();
-    now = saturating_add(now, std::min(takes, policy.time_left(now, state)));
-    const Decision decision = policy.after(now, result, state, nullptr, random, metrics);
+    const Decision decision = client.end_attempt(failed);
     if (decision.gave_up) break;
-    now = saturating_add(now, decision.wait);
-    schedule.push_back({.wait = decision.wait, .until = now - TimePoint{}, .failed = failed});
+    schedule.push_back({.wait = decision.wait, .until = client.elapsed(), .failed = failed});
     failing = failing && decision.wait < story.fails_until;
-    if (!decision.retry) begin_request();
     failed = failing || decision.wait <= story.succeeds_above;
   }
   return schedule;

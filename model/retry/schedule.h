@@ -29,6 +29,8 @@ class FailingClient {
 
   // Fails the next attempt and returns the wait after it; nothing once the request is given up.
   std::optional<Duration> fail();
+  // Its next attempt fails or succeeds, and what follows. After a success another request begins.
+  Decision end_attempt(bool fails);
 
   // From the begin of the first attempt to the end of the last wait.
   Duration elapsed() const { return now_ - TimePoint{}; }
@@ -40,6 +42,7 @@ class FailingClient {
   ClientRandom random_;
   RetryState state_;
   RetryMetrics metrics_;
+  Duration think_time_;
   TimePoint now_{};
   bool gave_up_ = false;
 };

@@ -85,7 +85,6 @@ GraphResult GraphWatch::result() const {
   }
   for (std::size_t i = 0; i < shape_.nodes.size(); ++i) {
     NodeResult node{.name = shape_.nodes[i].name,
-                    .calm_in_time = calm_rate(i),
                     .holds = shape_.nodes[i].holds,
                     .died = states_[i].died,
                     .back = states_[i].back};

@@ -8,10 +8,12 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/statement.h"
+#include "model/base/sums.h"
 #include "model/run/counts.h"
 
 namespace retrystorm {
@@ -28,17 +30,12 @@ struct NodeInterval {
   std::size_t workers = 0;  // at the end of the window
   std::size_t queue = 0;    // requests that wait for a worker, then
 
-  NodeInterval& operator+=(const NodeInterval& other) {
-    for (const auto member :
-         {&NodeInterval::offered, &NodeInterval::admitted, &NodeInterval::refused,
-          &NodeInterval::in_time, &NodeInterval::worked, &NodeInterval::for_nobody,
-          &NodeInterval::busy, &NodeInterval::calling}) {
-      this->*member += other.*member;
-    }
-    workers += other.workers;
-    queue += other.queue;
-    return *this;
-  }
+  // With those of the service's other hosts.
+  static constexpr std::tuple kSummed{&NodeInterval::offered, &NodeInterval::admitted,
+                                      &NodeInterval::refused, &NodeInterval::in_time,
+                                      &NodeInterval::worked,  &NodeInterval::for_nobody,
+                                      &NodeInterval::busy,    &NodeInterval::calling,
+                                      &NodeInterval::workers, &NodeInterval::queue};
 
   double for_nobody_share() const { return worked > 0 ? for_nobody / worked : 0; }
 };
@@ -81,8 +78,6 @@ struct GraphShape {
 // The result for one service.
 struct NodeResult {
   std::string name{};
-  std::optional<double>
-      calm_in_time{};  // per second, the mean of the windows before the outage but the first
   std::optional<NodeInterval> end{};  // the last window
   bool holds = true;                  // its workers wait for answers
   double amplification = 0;           // calls for each request of the clients, of the whole run

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct HostInterval {
   double out = 0;         // share of the pickers that send it nothing, because they have ejected it
   WorkerState workers{};  // of a service with workers
   std::optional<std::size_t> concurrency = 0;  // empty: not known, nor are the others
+
+  // What is counted from one report to the next.
+  static constexpr std::tuple kSummed{&HostInterval::attempts, &HostInterval::ok,
+                                      &HostInterval::failed,   &HostInterval::ejections,
+                                      &HostInterval::restarts, &HostInterval::killed};
 };
 
 using HostIntervals = std::vector<HostInterval>;

@@ -78,12 +78,7 @@ HostIntervals PickedHosts::totals(TimePoint now) const {
 HostIntervals PickedHosts::take_new(HostIntervals totals) {
   for (Host host = 0; host < size(); ++host) {
     const HostInterval before = std::exchange(taken_[host], totals[host]);
-    totals[host].attempts -= before.attempts;
-    totals[host].ok -= before.ok;
-    totals[host].failed -= before.failed;
-    totals[host].ejections -= before.ejections;
-    totals[host].restarts -= before.restarts;
-    totals[host].killed -= before.killed;
+    totals[host] -= before;
   }
   return totals;
 }

@@ -158,7 +158,7 @@ class RecoveryTracker {
       : start_(start), phase_start_(start), window_start_(start), load_since_(start) {}
 
   // When the current window ends and `close_window` is due.
-  TimePoint window_end() const { return window_end_at(windows_closed_ + 1); }
+  TimePoint window_end() const { return phase_start_ + (windows_closed_ + 1) * kWindow; }
 
   // `waiting`: the requests that wait for a worker of the service; nothing if that is not known.
   void close_window(TimePoint now, const Counts& totals,
@@ -214,7 +214,6 @@ class RecoveryTracker {
   double peak_attempts() const;
   // Those that make the baseline.
   std::span<const Window> calm_windows() const;
-  TimePoint window_end_at(int windows) const { return phase_start_ + windows * kWindow; }
   void take_window(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting,
                    std::vector<Window>& windows);
   void begin_phase(Phase phase, TimePoint now, const Counts& totals);

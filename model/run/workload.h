@@ -34,9 +34,7 @@ struct JobResult {
   std::optional<Duration> makespan{};  // from the start to the end of the last call, if reached
   std::uint64_t done = 0;              // finished calls, including those given up
 
-  std::uint64_t calls() const {
-    return std::uint64_t{settings.tasks} * settings.calls;
-  }  // of all tasks
+  std::uint64_t calls() const { return settings.tasks * settings.calls; }  // of all tasks
 };
 
 // Assigns tasks to workers, and knows when the job is done. Workers are numbered from 0 in the

@@ -344,25 +344,17 @@ class WorkerQueue {
   // Gives a waiting request to a free worker, or drops it.
   void start_waiting(TimePoint now, Random& random) {
     while (was_cancelled(queue_.front())) queue_.pop();
-    const QueueDrop::Kind drop_rule = settings_.drop.kind;
-    Index index;
-    bool dropped = false;
-    if (drop_rule == QueueDrop::Kind::kAge && !places_[queue_.front()].resumed &&
-        now - places_[queue_.front()].arrived > settings_.drop.time) {
-      index = queue_.take();
-      dropped = true;
-    } else if (takes_newest(now)) {
-      index = queue_.take_back();
-    } else {
-      index = queue_.take();
-    }
+    const Place& first = places_[queue_.front()];
+    const bool too_old = settings_.drop.kind == QueueDrop::Kind::kAge && !first.resumed &&
+                         now - first.arrived > settings_.drop.time;
+    const Index index = !too_old && takes_newest(now) ? queue_.take_back() : queue_.take();
     if (now > taken_at_) taken_before_ = std::exchange(taken_at_, now);
     --waiting_;
     if (places_[index].resumed) {
       start(now, index, scale(settings_.service_time.draw(random), 1 - first_share_));
       return;
     }
-    start_new(now, index, dropped, random);
+    start_new(now, index, too_old, random);
   }
 
   // A free worker takes a request that was not resumed, unless it is abandoned or `dropped`.

@@ -39,8 +39,7 @@ GraphNode with_own_numbers(const Topology& topology, std::size_t number) {
   return node;
 }
 
-}  // namespace
-
+// The names of the services, and who calls whom.
 GraphShape shape_of(const Topology& topology) {
   GraphShape shape;
   for (const GraphNode& each : topology.nodes) {
@@ -51,6 +50,8 @@ GraphShape shape_of(const Topology& topology) {
   }
   return shape;
 }
+
+}  // namespace
 
 Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls*> clients)
     : topology_(scenario.topology),

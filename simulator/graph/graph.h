@@ -19,9 +19,6 @@
 
 namespace retrystorm {
 
-// The names of the services, and who calls whom.
-GraphShape shape_of(const Topology& topology);
-
 class Graph {
  public:
   // `clients`: the calls of each kind of clients. They, the scenario and the clock must outlive the graph.

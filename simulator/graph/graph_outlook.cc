@@ -216,50 +216,38 @@ bool is_optional(const Topology& topology, const GraphEdge& edge) {
   return false;
 }
 
-// Calls that may fail, but not hang: then a service waits for them for longer than its callers for it.
-void warn_of_optional_calls(const Topology& topology, Statements& warnings) {
+// Those who call a service that itself goes on trying when they have given up. Calls of it that may fail must not hang
+// either: they are `optional`.
+void warn_of_timeouts(const Topology& topology, Statements& optional, Statements& early) {
   for (const GraphEdge& outer : topology.edges) {
     const GraphNode& between = topology.nodes[outer.to];
+    const Duration timeout = outer.caller.timeout;
     for (const GraphEdge& inner : topology.edges) {
-      if (inner.from != outer.to || !is_optional(topology, inner)) continue;
-      if (!outer.caller.has_timeout()) continue;
-      const Duration longest = longest_request(inner.caller.retry, inner.caller.timeout);
+      if (inner.from != outer.to || !outer.caller.has_timeout()) continue;
+      const Duration calls = longest_request(inner.caller.retry, inner.caller.timeout);
       const Duration own = between.service.workers.service_time.mean();
-      if (saturating_add(longest, own) < outer.caller.timeout) continue;
+      const Duration longest = saturating_add(calls, own);
+      if (timeout > longest) continue;
       const std::string& name = topology.nodes[inner.to].name;
-      warnings.push_back(
-          {"optional-call-hangs",
-           {{"between", between.name},
-            {"name", name},
-            {"longest", longest},
-            {"callers", caller_of(topology, outer)},
-            {"timeout", outer.caller.timeout},
-            {"less",
-             readable(scale(outer.caller.timeout - std::min(own, outer.caller.timeout), 0.5))}}});
-    }
-  }
-}
-
-// Those who call a service that itself goes on trying when they have given up.
-void warn_of_timeouts(const Topology& topology, Statements& warnings) {
-  for (const GraphEdge& outer : topology.edges) {
-    const GraphNode& between = topology.nodes[outer.to];
-    for (const GraphEdge& inner : topology.edges) {
       const bool ends_with_it = inner.deadline != DeadlinePropagation::kNone &&
                                 outer.deadline == DeadlinePropagation::kAttempt;
-      if (inner.from != outer.to || ends_with_it || is_optional(topology, inner)) continue;
-      if (!inner.caller.has_timeout() || !outer.caller.has_timeout()) continue;
-      const Duration longest =
-          saturating_add(longest_request(inner.caller.retry, inner.caller.timeout),
-                         between.service.workers.service_time.mean());
-      if (outer.caller.timeout > longest) continue;
-      warnings.push_back({"gives-up-first",
-                          {{"caller", caller_of(topology, outer)},
-                           {"between", between.name},
-                           {"timeout", outer.caller.timeout},
-                           {"called", topology.nodes[inner.to].name},
-                           {"longest", longest},
-                           {"attempt", inner.caller.timeout}}});
+      if (is_optional(topology, inner)) {
+        optional.push_back({"optional-call-hangs",
+                            {{"between", between.name},
+                             {"name", name},
+                             {"longest", calls},
+                             {"callers", caller_of(topology, outer)},
+                             {"timeout", timeout},
+                             {"less", readable(scale(timeout - std::min(own, timeout), 0.5))}}});
+      } else if (!ends_with_it && inner.caller.has_timeout()) {
+        early.push_back({"gives-up-first",
+                         {{"caller", caller_of(topology, outer)},
+                          {"between", between.name},
+                          {"timeout", timeout},
+                          {"called", name},
+                          {"longest", longest},
+                          {"attempt", inner.caller.timeout}}});
+      }
     }
   }
 }
@@ -292,9 +280,8 @@ GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double 
                     {"load", wanted}}});
   }
   all.insert(all.end(), of_calls.begin(), of_calls.end());
-  warn_of_optional_calls(topology, all);
   Statements early;
-  warn_of_timeouts(topology, early);
+  warn_of_timeouts(topology, all, early);
   if (early.size() > kMostAlike) {
     const auto more = static_cast<double>(early.size() - kMostAlike);
     early.resize(kMostAlike);
