@@ -178,6 +178,12 @@ class Reader {
     policy.has_retries = retry || of_traffic;
     if (policy.has_retries) {
       add_fields(policy, kTimeouts, rule["timeouts"], kApi);
+      const std::string one = policy.value("timeout"), all = policy.value("deadline");
+      if (!one.empty() && !all.empty() && parse_duration(all) > Duration::zero() &&
+          parse_duration(one) > parse_duration(all)) {
+        policy.refuse(policy.line_of("timeout"),
+                      "backendRequest is longer than request: the API server refuses it");
+      }
       if (by_.name == kEnvoy) settle_backend_request(policy);
     } else {
       ++without_;
@@ -216,7 +222,11 @@ class Reader {
     settle(policy);
     const Node& codes = retry["codes"];
     std::string list(by_.conditions);
-    for (const Node& each : codes.children) append(list, each.text, ",");
+    for (const Node& each : codes.children) {
+      append(list, each.text, ",");
+      if (each.text.size() == 3 && each.text >= "400" && each.text <= "599") continue;
+      policy.refuse(each.line, shown(each.text) + " is no status from 400 to 599");
+    }
     if (!codes && by_.name == kEnvoy) append(list, "503", ",");  // its default
     add_conditions(policy, list, {}, (codes ? codes : retry).line);
     if (by_.name == kUnknown.name) {

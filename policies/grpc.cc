@@ -16,21 +16,21 @@ namespace {
 constexpr std::string_view kChannel = "gRPC channels";
 constexpr std::size_t kMostAttempts = 5;
 
-std::string factor(std::string_view text) {
+std::string above_zero(std::string_view text) {
   const std::string number = plain_share(text);
   if (parse_number(number, 0, 1e9) <= 0) refuse("this must be above zero");
   return number;
 }
 
 constexpr std::array kBackoff{Field{"initialBackoff", "backoff-base", positive_protobuf_duration},
-                              Field{"backoffMultiplier", "backoff-factor", factor},
+                              Field{"backoffMultiplier", "backoff-factor", above_zero},
                               Field{"maxBackoff", "backoff-cap", positive_protobuf_duration}};
 
 constexpr Field kHedgingDelay{"hedgingDelay", "hedge", as_option<protobuf_duration>, "0s"};
 constexpr Field kTimeout{"timeout", "deadline", as_option<protobuf_duration>};
 constexpr Field kAttemptTimeout{"perAttemptRecvTimeout", "timeout", as_option<protobuf_duration>};
-constexpr std::array kThrottling{Field{"maxTokens", "budget-tokens", plain_share},
-                                 Field{"tokenRatio", "budget-deposit", plain_share}};
+constexpr std::array kThrottling{Field{"maxTokens", "budget-tokens", above_zero},
+                                 Field{"tokenRatio", "budget-deposit", above_zero}};
 
 constexpr std::array<std::string_view, 17> kCodes{
     "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
@@ -312,7 +312,7 @@ class Reader {
     if (!whole || count < 1 || count > 1000) {
       policy.warn(kRefusedRule, most.line,
                   field_text(most) + ": the specification wants a whole number from 1 to 1000" +
-                      (whole ? "" : "; Go and Java take this one"));
+                      (whole ? "; Go refuses the whole file" : "; Go and Java take this one"));
     }
     // A failure takes one token, and a retry needs more than half of them.
     if (count <= 2) {

@@ -242,13 +242,19 @@ class Reader {
       policy.fault(kNoEffect, retries.line,
                    "retries without attempts is no retry at all (the API server refuses it)");
     }
+    const bool off = retries && (!attempts || attempts.text == "0");
+    if (off &&
+        (retries[kTryTimeout.name] || retries["retryOn"] || retries["retryRemoteLocalities"])) {
+      policy.refuse(retries.line,
+                    "attempts: 0 takes no other fields beside it: the API server refuses them");
+    }
     set_envoy_waits(policy);
     add_field(policy, kBase, retries[kBase.name], kProgram);
     if (!retries) policy.assume("backoff-base", "25ms", "the default of Istio");
     settle_cap(policy, "its cap");
     add_field(policy, kTryTimeout, retries[kTryTimeout.name], kProgram);
     settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
-    if (retries && (!attempts || attempts.text == "0")) return;
+    if (off) return;
     const Node& said = retries["retryOn"];
     const Node& on = said.text.empty() ? kNowhere : said;
     if (on.text.find(", ") != std::string::npos) {

@@ -118,7 +118,7 @@ void read_budget(Policy& policy, const Node& budget) {
   for (const Field& each : kBudget) {
     if (!budget || budget[each.name]) continue;
     policy.refuse(budget.line,
-                 std::string(each.name) + " is missing: a retryBudget has all of its fields");
+                  std::string(each.name) + " is missing: a retryBudget has all of its fields");
   }
 }
 

@@ -121,7 +121,8 @@ std::string positive_protobuf_duration(std::string_view text) {
 }
 
 Duration go_duration(std::string_view text) {
-  if (are_digits(text) && text != "0") refuse("a duration needs a unit here, such as 2s");
+  const bool bare = text.find_first_not_of("0123456789.") == text.npos;
+  if (bare && text != "0") refuse("a duration needs a unit here, such as 2s");
   if (text.starts_with('-')) refuse("a duration is not negative here");
   return short_units(text);
 }

@@ -154,7 +154,11 @@ class ValueSearch {
 
   // The answer in a line, and what to know beside it.
   void tell(const LimitValue& limit) const {
-    teller_.headline(answer_of(limit, question()));
+    RunAnswer answer = answer_of(limit, question());
+    const bool once = limit.found && limit.runs <= limit.values;
+    if (once && answer.tone == Tone::kGood) answer.tone = Tone::kDoubt;
+    teller_.headline(answer);
+    if (once) teller_.below({"search-once", {}});
     if (!calm_.empty()) teller_.below({"search-calm", {{"calm", calm_}}});
     if (!limit.found) {
       std::size_t needed = 0;

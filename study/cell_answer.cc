@@ -52,7 +52,13 @@ RunAnswer answer_of(const CellResult& cell, bool turned) {
     return answer;
   }
   if (cell.mostly_down() || (cell.mostly_not_back() && down > cell.recovering)) {
-    answer = {Tone::kBad, of_runs(down == decided ? "runs-all-down" : "runs-down", "down", down)};
+    const bool answers =
+        cell.relapsed == 0 &&
+        phase_of(cell, RunPhase::kAfter).success.value_or(0) >= RecoveryTracker::kWell;
+    answer = {Tone::kBad, of_runs(down < decided ? "runs-down"
+                                  : answers      ? "runs-all-overloaded"
+                                                 : "runs-all-down",
+                                  "down", down)};
   } else if (cell.mostly_not_back()) {
     answer = {Tone::kDoubt, of_runs("runs-not-back", "open", cell.recovering)};
   } else {
@@ -214,6 +220,8 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
       {"", "answered", 2, [](const C& c) { return share_words(c.success_share); },
        [](const C& c) { return !has_phases(c); }},
       {"attempts", "per request", 3, [](const C& c) { return number_words(c.amplification); }},
+      {"calls of the", "last service", 2,
+       [](const C& c) { return c.last_calls ? number_words(*c.last_calls) : "-"; }},
       {"", "throttled", 5, [](const C& c) { return share_or(c.throttled_share); },
        [](const C& c) { return c.throttled_share.value_or(0) > 0; }},
       {"its hosts get", "of attempts", 5, [](const C& c) { return share_or(c.hit_share); }},

@@ -657,8 +657,9 @@ class RecoveryTracker::Judge {
   void say_back(std::optional<std::size_t> relapse) {
     const auto last = after_.last(kConsecutiveWindows);
     result_.verdict = relapse ? Verdict::kRelapsed : Verdict::kRecovered;
+    const double load = load_in(after_[*recovered_at_]);
     result_.causes = {{*recovered_at_ == 0 ? "back-at-once" : "back-after",
-                       {{"baseline", base_.rate()}, {"after", *start(recovered_at_)}}}};
+                       {{"baseline", base_.rate() * load}, {"after", *start(recovered_at_)}}}};
     if (relapse) {
       Statement again{"low-again", {{"after", *start(relapse)}}};
       add_ok(again, joined(last), base_.rate());

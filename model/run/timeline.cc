@@ -260,8 +260,9 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
           "outage",
           std::string(
               "what happens to the service: freeze, drop (every connection is reset, new ones "
-              "are refused), slow:F, errors:SHARE[:STATUS], capacity:F, throttle:R, load:F, "
-              "reconnect (clients lose theirs)") +
+              "are refused), slow:F (F times as long), errors:SHARE[:STATUS], capacity:F (F of its "
+              "workers), throttle:R (R requests a second), load:F (F times as many), reconnect "
+              "(clients lose theirs)") +
               (real ? ", command" : ""),
           [&timeline, engine](std::string_view text) {
             timeline.outage = parse_disturbance(text, engine);

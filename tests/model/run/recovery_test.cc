@@ -439,10 +439,10 @@ TEST(Recovery, KnowsWhatTheServiceCanDo) {
       {"can:200 " + twice + "6*0/300/200", kCollapsed,
        "kept-down-by-retries(attempts=300, retries=300)"},
       {"can:150 6*100 " + more + "4*150/10/160 4*0/300/160", kRelapsed,
-       "back-at-once(baseline=100, after=0s); low-again(after=20s, ok=0, baseline=160); "
+       "back-at-once(baseline=160, after=0s); low-again(after=20s, ok=0, baseline=160); "
        "load-above-capacity(load=160, capacity=150)"},
       {"can:150 queue:10,10,10,10*100 " + more + "queue:3000,3100,3150*150/0/160", kRecovered,
-       "back-at-once(baseline=100, after=0s); queue-left(wait=21s, before=100ms); "
+       "back-at-once(baseline=160, after=0s); queue-left(wait=21s, before=100ms); "
        "load-above-capacity(load=160, capacity=150)"},
       {"can:150 6*100 6*0/300/200", kCollapsed,
        "down-by-itself(window=15s, ok=0, baseline=100, attempts=300, retries=300); "
