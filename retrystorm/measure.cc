@@ -470,10 +470,9 @@ class Measurement {
         constexpr double kNearlyAll = 0.9;
         evenly = let_in(many, from_seconds(kNearlyAll * found_.steps.front().p50));
       }
-      const double apart = std::max(std::fabs(first - second), std::fabs(first - evenly));
       if (std::min(first, second) >= static_cast<double>(least) &&
-          std::max(first, second) <= kAlsoLate * static_cast<double>(most) &&
-          apart <= std::max(1.0, kAsMany * first)) {
+          std::max(first, second) <= kAlsoLate * static_cast<double>(most) && evenly == first &&
+          std::fabs(first - second) <= std::max(1.0, kAsMany * first) && lets_in_all(least)) {
         count_inside(least, most);
         return;
       }
@@ -483,6 +482,16 @@ class Measurement {
                               number_words(found_.steps.empty() ? 0 : found_.steps.back().rate)};
     found_.rejects->values.push_back(rate);
     stop(*found_.rejects);
+  }
+
+  // As often as chance would not do it.
+  bool lets_in_all(std::size_t clients) {
+    constexpr int kTimes = 3;
+    for (int i = 0; i < kTimes; ++i) {
+      if (!found_.steps.empty() && !pause(from_seconds(2 * found_.steps.back().time))) return false;
+      if (let_in(clients) < static_cast<double>(clients)) return false;
+    }
+    return true;
   }
 
   // The most that come at once of which none is turned away: `least` of them, or more up to `most`.

@@ -161,7 +161,9 @@ Statements common_remarks(const std::vector<AnsweredRow>& rows) {
   Statements common = rows.size() > 1 ? remarks_of(rows.front().result) : Statements();
   for (const AnsweredRow& row : rows) {
     const Statements own = remarks_of(row.result);
-    std::erase_if(common, [&own](const Statement& each) { return !says(own, each.id); });
+    std::erase_if(common, [&own](const Statement& each) {
+      return std::ranges::find(own, each) == own.end();
+    });
   }
   return common;
 }

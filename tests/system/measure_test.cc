@@ -43,10 +43,11 @@ TEST_F(Measure, LoadsOnlyWhatItMay) {
 
 // What makes the figures meaningless ends it: the id says which rule, and there is no file.
 TEST_F(Measure, StopsByItsRules) {
-  const auto stopped_by = [this](const Arguments& server, const Arguments& more) -> std::string {
+  const int slow = kSlowness;
+  const Arguments step{"--step=" + std::to_string(300 * slow) + "ms"};
+  const auto stopped_by = [&](const Arguments& server, const Arguments& more) -> std::string {
     const ServerUnderTest service(server);
-    const Ended measured =
-        ended(RETRYSTORM_STUDIES, to(service, more + Arguments{"--step=300ms"}), kPatience + 30s);
+    const Ended measured = ended(RETRYSTORM_STUDIES, to(service, step + more), kPatience + 30s);
     EXPECT_EQ(measured.code, 1) << measured.out << measured.err;
     EXPECT_FALSE(std::filesystem::exists(dir_.file("service.ini")));
     return found()["answer"]["id"];
@@ -55,7 +56,10 @@ TEST_F(Measure, StopsByItsRules) {
   EXPECT_EQ(stopped_by({"--error-share=0.3", "--error-status=500", "--base-delay=5ms", "--seed=5"},
                        {"--step=2s"}),
             "measure-errors");
-  EXPECT_EQ(stopped_by({"--rate-limit=100", "--rate-burst=1", "--base-delay=30ms"}, {}),
+  // A token each 10 ms: two that come at once are never both let in.
+  EXPECT_EQ(stopped_by({"--rate-limit=" + std::to_string(100 / slow), "--rate-burst=1",
+                        "--base-delay=" + std::to_string(30 * slow) + "ms"},
+                       {}),
             "measure-rate-limit");
   EXPECT_EQ(stopped_by({"--base-delay=20ms"}, {"--health-url=http://127.0.0.1:1/"}),
             "measure-unhealthy");
