@@ -409,6 +409,9 @@ std::string server_status_url(const ClientOptions& options, const Url& url, std:
   if (url.tls) return "";  // retrystorm's server has no TLS
   const bool ipv6 = url.address == "::1";
   if (!ipv6 && url.address.rfind("127.", 0) != 0) return "";
+  const bool is_host = std::ranges::any_of(
+      options.urls, [&](const std::string& each) { return parse_url(each).port == url.port + 1; });
+  if (is_host) return "";
   return "http://" + (ipv6 ? "127.0.0.1" : url.address) + port_above(url) + "/status";
 }
 

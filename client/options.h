@@ -80,8 +80,7 @@ std::size_t ordered_hosts(const ClientOptions& options);
 std::string server_admin_url(const ClientOptions& options, const Url& url, std::size_t host = 0);
 
 // The URL of a host's status: --server-status, or else the port above the one that the requests
-// go to, if that is on loopback. Empty otherwise: other machines are not asked unless they are
-// named.
+// go to, if that is on loopback and no other host's. Empty otherwise: other machines are not asked unless they are named.
 std::string server_status_url(const ClientOptions& options, const Url& url, std::size_t host = 0);
 
 }  // namespace retrystorm

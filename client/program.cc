@@ -146,12 +146,6 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   std::deque<std::optional<ServerMonitor>> monitors(requests.size());
   for (std::size_t i = 0; i < monitors.size(); ++i) {
     if (!options.dashboard && !options.outage_at && !options.hosts.many()) break;
-    // The port above may be that of another host, where this is not asked for.
-    const bool is_host = options.server_statuses.empty() &&
-                         std::ranges::any_of(requests, [&](const HttpRequest& each) {
-                           return each.url.port == requests[i].url.port + 1;
-                         });
-    if (is_host) continue;
     const std::string status = server_status_url(options, requests[i].url, i);
     if (!status.empty()) monitors[i].emplace(resolve_url(status));
   }

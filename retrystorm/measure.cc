@@ -470,9 +470,13 @@ class Measurement {
         constexpr double kNearlyAll = 0.9;
         evenly = let_in(many, from_seconds(kNearlyAll * found_.steps.front().p50));
       }
+      const auto lets_in_least = [&](int times) {
+        while (times > 0 && lets_in_all(least)) --times;
+        return times == 0;
+      };
       if (std::min(first, second) >= static_cast<double>(least) &&
           std::max(first, second) <= kAlsoLate * static_cast<double>(most) && evenly == first &&
-          std::fabs(first - second) <= std::max(1.0, kAsMany * first) && lets_in_all(least)) {
+          std::fabs(first - second) <= std::max(1.0, kAsMany * first) && lets_in_least(3)) {
         count_inside(least, most);
         return;
       }
@@ -484,22 +488,17 @@ class Measurement {
     stop(*found_.rejects);
   }
 
-  // As often as chance would not do it.
+  // Is none of so many that come at once turned away? The service has answered all before.
   bool lets_in_all(std::size_t clients) {
-    constexpr int kTimes = 3;
-    for (int i = 0; i < kTimes; ++i) {
-      if (!found_.steps.empty() && !pause(from_seconds(2 * found_.steps.back().time))) return false;
-      if (let_in(clients) < static_cast<double>(clients)) return false;
-    }
-    return true;
+    const double time = found_.steps.empty() ? 0 : found_.steps.back().time;
+    return pause(from_seconds(2 * time)) && let_in(clients) == static_cast<double>(clients);
   }
 
   // The most that come at once of which none is turned away: `least` of them, or more up to `most`.
   void count_inside(std::size_t least, std::size_t most) {
     while (least < most) {
-      if (!pause(from_seconds(2 * found_.steps.back().time))) return;
       const std::size_t tried = (least + most + 1) / 2;
-      if (let_in(tried) == static_cast<double>(tried)) {
+      if (lets_in_all(tried)) {
         least = tried;
       } else {
         most = tried - 1;

@@ -192,14 +192,14 @@ std::size_t print(std::ostream& out, Table table, const Style& style) {
   while (width_of(table) > style.width) {
     const auto last = std::ranges::max_element(table.columns, {}, &Table::Column::rank);
     if (last == table.columns.end() || last->rank == 0) break;
-    const Table::Column first = *last;
+    const Table::Column gone = *last;
     for (std::size_t i = table.columns.size(); i-- > 0;) {
       const Table::Column& each = table.columns[i];
-      if (each.rank != first.rank || each.group != first.group) continue;
+      if (each.rank != gone.rank || each.group != gone.group) continue;
       table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
       for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
       ++left_out;
-      if (first.group.empty()) break;
+      if (gone.group.empty()) break;
     }
   }
   std::vector<std::size_t> widths = widths_of(table);

@@ -134,6 +134,10 @@ TEST_F(ClientOptionsTest, TheServersStatusIsOnThePortAboveIts) {
   EXPECT_EQ(status("http://127.0.0.1:8070/api"), "http://127.0.0.1:8071/status");
   EXPECT_EQ(status("http://[::1]:90/"), "http://127.0.0.1:91/status");
   EXPECT_EQ(status("http://127.0.0.1:65535/"), "http://127.0.0.1:65535/status");
+  // That of another host is not asked.
+  options.urls = {"http://127.0.0.1:8070/", "http://127.0.0.1:8071/"};
+  EXPECT_EQ(status(options.urls[0]), "");
+  EXPECT_EQ(status(options.urls[1]), "http://127.0.0.1:8072/status");
   // Another machine is asked only if --server-status names it.
   EXPECT_EQ(status("http://192.0.2.1:8070/api"), "");
   EXPECT_EQ(status("http://[2001:db8::1]:8070/api"), "");
