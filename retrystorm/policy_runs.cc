@@ -79,26 +79,6 @@ std::optional<Acceptance> plan_for(const Expectation& claim, std::size_t runs) {
   refuse(text + " (without --expect it is down<1%)");
 }
 
-// Says on which load and service the figures stand, and what of that was not given.
-void print_premises(const Invocation& invocation, const std::vector<OutlookOfRow>& rows,
-                    const std::vector<std::string>& set_by_policies) {
-  constexpr std::array<std::string_view, 9> kPremises{
-      "service", "service-time", "workers", "arrivals",    "clients",
-      "lambda",  "rate",         "backlog", "connections",
-  };
-  const Outlook& first = rows.front().outlook;
-  std::vector<std::string> assumed;
-  for (const auto& [name, value] :
-       assumed_options(invocation.app, options_json(invocation.app), rows, set_by_policies)) {
-    if (std::ranges::find(kPremises, name) == kPremises.end()) continue;
-    assumed.push_back("--" + name + '=' + value);
-  }
-  say({assumed.empty() ? "check-premises" : "check-premises-assumed",
-       {{"load", first.wanted},
-        {"capacity", first.service->capacity},
-        {"assumed", list_words(assumed)}}});
-}
-
 // A policy in a disturbance.
 struct Cell {
   std::size_t policy = 0;               // its number
@@ -441,11 +421,8 @@ class PolicyRuns {
     const bool multiplexed = std::ranges::any_of(
         asked_.cases, [](const PolicyCase& each) { return each.policy.multiplexed; });
     if (multiplexed && !asked_.given.contains("connections")) say({"check-multiplexed"});
-    std::vector<OutlookOfRow> rows;
-    for (const std::size_t each : told_) {
-      rows.push_back({"", look_ahead(study_cells_[each].options)});
-    }
-    print_premises(invocation_, rows, set_by_all_);
+    const Outlook first = look_ahead(study_cells_[told_.front()].options);
+    say({"check-premises", {{"load", first.wanted}, {"capacity", first.service->capacity}}});
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (!plans_[i]) continue;
       say({of_changes_ ? "check-plan-of-changes" : "check-plan",

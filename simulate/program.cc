@@ -4,12 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <random>
 #include <set>
 #include <utility>
 
+#include "common/cli/help.h"
 #include "common/os/process.h"
 #include "common/output/answer.h"
 #include "common/output/before_line.h"
@@ -29,6 +31,8 @@
 
 namespace retrystorm {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run) {
   const ListedScenario as_asked(std::move(asked)), in_run(std::move(run));
@@ -53,6 +57,46 @@ void add_set(std::vector<std::string>& names, const ScenarioOptions& asked,
     kind.workload = topology.edges[i].caller;
     add_different(names, run, kind);
   }
+}
+
+namespace {
+
+// All that happens in a run, in lines of JSON. Empty if it takes until then.
+std::string lines_of(const ScenarioOptions& options, std::uint64_t seed, Clock::time_point until) {
+  std::string lines;
+  const JsonSink add = [&lines](const Json& line) { lines += line.dump(); };
+  JsonReport of_run(add);
+  ServiceJsonReport of_service(add);
+  bool stopped = false;
+  const SimulationResult result =
+      Simulation(make_scenario(options, seed), {.run = {&of_run}, .service = {&of_service}})
+          .run([&] { return stopped = Clock::now() > until; });
+  return stopped ? "" : lines + std::to_string(result.events);
+}
+
+}  // namespace
+
+std::vector<std::string> without_effect(const NamedOptions& given, std::uint64_t seed,
+                                        const std::function<bool(const std::string&)>& is_asked) {
+  constexpr auto kLongest = std::chrono::seconds(1);
+  const Clock::time_point until = Clock::now() + kLongest;
+  const ScenarioOptions all = scenario_of(given);
+  if (all.graph.on() || all.workload.plan.file) return {};
+  const std::string lines = lines_of(all, seed, until);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : given) {
+    if (lines.empty() || Clock::now() > until) break;
+    const bool implied = std::ranges::any_of(
+        kImplied, [&name = name](const Implied& each) { return each.target == name; });
+    if (implied || is_asked(name)) continue;
+    NamedOptions others = given;
+    others.erase(name);
+    try {
+      if (lines_of(scenario_of(others), seed, until) == lines) names.push_back(name);
+    } catch (const std::invalid_argument&) {  // another option needs it
+    }
+  }
+  return names;
 }
 
 namespace {
@@ -86,8 +130,22 @@ BeforeRun before_run(const Invocation& invocation, const ScenarioOptions& asked,
 }
 
 // Prints the line and the warnings, unless --quiet is among the options.
-void tell(const SimulatorOptions& options, const BeforeRun& before) {
+void tell(const Invocation& invocation, const SimulatorOptions& options, BeforeRun before) {
   if (options.quiet) return;
+  if (!options.no_trials) {
+    const auto option = [&](const std::string& name) { return find_option(invocation.app, name); };
+    std::vector<std::string> same;
+    for (const std::string& name : without_effect(
+             given_options(invocation.app, ListedScenario().list), *options.workload.seed,
+             [&](const std::string& each) { return is_asked(*option(each)); })) {
+      same.push_back("--" + shown_name(*option(name)) + '=' + shell_word(text_of(*option(name))));
+    }
+    if (!same.empty()) {
+      before.warnings.push_back(
+          {"same-without",
+           {{"seed", std::to_string(*options.workload.seed)}, {"options", list_words(same)}}});
+    }
+  }
   print_before(std::cerr, before.line, before.warnings,
                style_of(STDERR_FILENO, options.look.color));
 }
@@ -185,7 +243,7 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options) {
   const Scenario scenario = checked_scenario(options, seed, 1, memory_limit(), false);
   WorkOutput output(OutputFile(options.json), OutputFile(options.server_json));
   const BeforeRun before = before_run(invocation, options, options, {});
-  tell(options, before);
+  tell(invocation, options, before);
   const std::string defaults = defaults_that_matter(invocation, options);
   write_start("simulate", invocation, before.start, seed, output.json());
   write_start("simulate", invocation, before.start, seed, output.server_json());
@@ -255,7 +313,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options) {
   }
   Study study(invocation, options, std::move(plan));
   if (cells == 1) {
-    tell(options, before);
+    tell(invocation, options, before);
     study.add_assumed(before.assumed);
   } else {
     study.tell_outlook(invocation, told, set,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -54,6 +56,11 @@ void add_set(std::vector<std::string>& names, const ScenarioOptions& asked,
 
 // Searches for --least or --most, prints what it tries and finds, and returns the exit code. Throws as `simulate` does.
 int find_value(const Invocation& invocation, const SimulatorOptions& options);
+
+// Of the given options that are not in the short help, nor implied by others, those without which the run of `seed` is
+// the same, event by event. Tries for a second at most. With files that may be pipes it finds nothing.
+std::vector<std::string> without_effect(const NamedOptions& given, std::uint64_t seed,
+                                        const std::function<bool(const std::string&)>& is_asked);
 
 // For services behind services: the arguments of one `server` for each service, in an order in which each comes after
 // those that it calls, and those of a `client` for each kind of clients. Where a URL belongs stands the service's name

@@ -234,21 +234,6 @@ std::string why_no_hints(const ScenarioOptions& scenario) {
          ", and gives no errors of 429 or 503 (--error-share, --outage=errors:SHARE:503)";
 }
 
-// Clients that would wait as they are asked, and are not asked.
-void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
-  const RetrySettings& retry = options.workload.retry;
-  if (options.graph.on() || retry.hint.use == HintUse::kIgnore ||
-      retry.hint.use == retry_settings(retry.strategy).hint.use || may_send_hints(options)) {
-    return;
-  }
-  const bool errs = options.service.errors.share > 0 ||
-                    options.timeline.outage.kind == Disturbance::Kind::kErrors;
-  outlook.warnings.push_back({options.service.hint.kind == HintKind::kNone ? "no-hints-asked"
-                              : errs                                       ? "no-hints-of-errors"
-                                                                           : "no-hints",
-                              {}});
-}
-
 void declare_what_is_unused(OptionList& options, ScenarioOptions& scenario) {
   const auto any = [&scenario](Connections kind) {
     const std::vector<Connections> all = connections_in(scenario);
@@ -522,9 +507,7 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
 std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
   const Scenario scenario = make_scenario(options, 0);
   if (!options.graph.on()) {
-    Outlook outlook = look_ahead(scenario, options, scenario.workload, options.workload);
-    warn_of_no_hints(outlook, options);
-    return {{"", std::move(outlook)}};
+    return {{"", look_ahead(scenario, options, scenario.workload, options.workload)}};
   }
   const Topology asked = topology_of(options);
   Topology whole = scenario.topology;

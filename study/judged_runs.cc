@@ -306,7 +306,10 @@ void write_finding(std::ostream& out, JsonLines& json, const std::vector<std::st
                    const Judgement& judgement) {
   Json line = judgement_json(expectation, judgement);
   for (std::size_t i = 0; i < names.size(); ++i) line[names[i]] = values[i];
-  print_headline(out, answer_of(expectation, judgement, row_text(names, values)), style_of(1));
+  // Of several rows the one that is broken says enough.
+  if (!judgement.stopped || names.empty()) {
+    print_headline(out, answer_of(expectation, judgement, row_text(names, values)), style_of(1));
+  }
   json.write(line);
 }
 

@@ -331,12 +331,7 @@ constexpr Row kRows[] = {
         "the run ends after {run}, and the last rate of the file begins at {file}: see --outage-at and --observe"},
     Row{"no-capacity-then",
         "from then on the load is {load}/s of {capacity}/s: no capacity is left"},
-    Row{"no-hints",
-        "no answer has a Retry-After, so --retry-after changes nothing: the service turns nothing away"},
-    Row{"no-hints-asked",
-        "no answer has a Retry-After, so --retry-after changes nothing: --hint=none"},
-    Row{"no-hints-of-errors",
-        "no answer has a Retry-After, so --retry-after changes nothing: errors of 429 and 503 have one with --hint=fixed"},
+    Row{"same-without", "the run of seed {seed} is the same without {options}"},
     Row{"no-pause-at-gate",
         "clients that do not think try again at once where a gate stops them: up to {attempts}/s. Give them a think time "
         "(--think-time)"},
@@ -520,8 +515,6 @@ constexpr Row kRows[] = {
     Row{"check-plan-of-changes",
         "{claim} holds in a fault if at most {most} of {runs} run{s} are down now and were not before, and is broken by {least}"},
     Row{"check-premises", "run at {load}/s on a service of up to {capacity}/s"},
-    Row{"check-premises-assumed",
-        "run at {load}/s on a service of up to {capacity}/s, and by default {assumed}"},
     Row{"more-notes", "{count} more note{s}: -v   --explain WORD says more of a word in brackets"},
     Row{"of-policy", "{policy}: {answer}"},
     // A policy as a file of another program: policies/export.cc
@@ -936,6 +929,7 @@ constexpr Row kRows[] = {
 // What people call a figure, where it is not its name in JSON with blanks.
 constexpr std::array kFigures{
     Row{"amplification", "attempts per request"},
+    Row{"amplification_during", "in the outage"},
     Row{"baseline_ok", "OK/s before the outage"},
     Row{"errors_gone_s", "errors gone after"},
     Row{"gave_up", "given up"},

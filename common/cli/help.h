@@ -22,6 +22,12 @@ class HelpFormatter final : public CLI::Formatter {
 // findings of `retrystorm check`. Ends with a new line. Throws std::invalid_argument for any other word.
 std::string explain(const CLI::App& app, const std::string& word);
 
+// Is it in the short help of `simulate`?
+bool is_asked(const CLI::Option& option);
+
+// The better of an option's names, if it has one; without dashes.
+std::string shown_name(const CLI::Option& option);
+
 // Which programs have this option of the experiment: "server and simulate"; empty if none has. `name`: without dashes.
 std::string programs_with(const std::string& name);
 

@@ -539,11 +539,11 @@ nlohmann::ordered_json options_json(CLI::App& app) {
   return values;
 }
 
-std::vector<std::pair<std::string, std::string>> assumed_options(
-    const CLI::App& app, const nlohmann::ordered_json& values,
-    const std::vector<OutlookOfRow>& rows, const std::vector<std::string>& set_in_rows) {
+std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& values,
+                         const std::vector<OutlookOfRow>& rows,
+                         const std::vector<std::string>& set_in_rows) {
   std::vector<std::string> done = set_in_rows;
-  std::vector<std::pair<std::string, std::string>> assumed;
+  std::string text;
   for (const OutlookOfRow& row : rows) {
     for (const std::string& name : deciding_options(row.outlook)) {
       if (std::find(done.begin(), done.end(), name) != done.end()) continue;
@@ -551,20 +551,11 @@ std::vector<std::pair<std::string, std::string>> assumed_options(
       const CLI::Option* option = find_option(app, name);
       const auto value = values.find(underscored(name));
       if (option == nullptr || option->count() > 0 || value == values.end()) continue;
-      assumed.emplace_back(name, value->is_string() ? value->get<std::string>()
-                                 : value->is_null() ? std::string(kNoneWord)
-                                                    : value->dump());
+      text += (text.empty() ? "--" : ", --") + name + '=';
+      text += value->is_string() ? value->get<std::string>()
+              : value->is_null() ? std::string(kNoneWord)
+                                 : value->dump();
     }
-  }
-  return assumed;
-}
-
-std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& values,
-                         const std::vector<OutlookOfRow>& rows,
-                         const std::vector<std::string>& set_in_rows) {
-  std::string text;
-  for (const auto& [name, value] : assumed_options(app, values, rows, set_in_rows)) {
-    text += (text.empty() ? "--" : ", --") + name + '=' + value;
   }
   return text;
 }

@@ -189,12 +189,8 @@ nlohmann::ordered_json options_json(CLI::App& app);
 // The same for the clients' options only.
 nlohmann::ordered_json workload_json(WorkloadOptions workload);
 
-// The options that decide about these rows and were not given, with their defaults. `values` are those of
-// `options_json`. Leaves out options that have a value of their own in the rows although they were not given.
-std::vector<std::pair<std::string, std::string>> assumed_options(
-    const CLI::App& app, const nlohmann::ordered_json& values,
-    const std::vector<OutlookOfRow>& rows, const std::vector<std::string>& set_in_rows = {});
-// The same in a line: "--rate=100, --timeout=2s".
+// The options that decide about these rows and were not given, with their defaults: "--rate=100, --timeout=2s". `values`
+// are those of `options_json`. Leaves out options that have a value of their own in the rows although they were not given.
 std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& values,
                          const std::vector<OutlookOfRow>& rows,
                          const std::vector<std::string>& set_in_rows = {});

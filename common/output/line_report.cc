@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "common/output/report.h"
+#include "model/base/text.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -20,11 +22,6 @@ void LineReport::on_interval(const RunInterval& interval) {
     next_of_job_ = scale(interval.t, 1.2);
   }
   out_ << client_line(interval.rates) << std::endl;
-}
-
-void SummaryReport::on_summary(const Summary& summary) {
-  out_ << '\n' << figures_text(summary, style_) << std::flush;
-  if (summary.graph) out_ << '\n' << graph_text(*summary.graph) << std::flush;
 }
 
 void ServiceLineReport::on_interval(Duration t, Duration /*window*/,
@@ -52,21 +49,19 @@ std::string value_text(const std::string& name, const Json& value) {
   if (!value.is_number()) return value.is_null() ? "-" : value.dump();
   const double number = value.get<double>();
   if (name.find("share") != name.npos || name.starts_with("success")) return share_words(number);
+  if (name.ends_with("_at")) return time_words(from_seconds(number));
   if (ends_with_unit(name, "ms")) return time_words(from_seconds(number / 1e3));
   const bool is_rate = name.find("per_s") != name.npos || name.ends_with("unit_s");
   return !is_rate && name.ends_with("_s") ? time_words(from_seconds(number)) : number_words(number);
 }
 
-// A row for each host.
-std::string hosts_text(const Json& hosts) {
-  static constexpr std::array kColumns{"host",   "state",  "attempts",  "attempts_in_outage",
-                                       "ok",     "failed", "ejections", "restarts",
-                                       "waiting"};
+// A table of these figures of the rows; empty without rows.
+std::string rows_text(const Json& rows, std::string_view figures) {
   std::string text;
-  const auto add_row = [&text](const auto& cell_of) {
+  const auto add_row = [&](const auto& cell_of) {
     std::string line;
-    for (const std::string name : kColumns) {
-      const std::string cell = cell_of(name);
+    for (const std::string_view figure : split(figures, ' ')) {
+      const std::string name(figure), cell = cell_of(name);
       constexpr std::size_t kLeast = 9;
       const std::size_t width =
           2 + std::max({columns_of(figure_words(name)), columns_of(cell), kLeast});
@@ -74,9 +69,9 @@ std::string hosts_text(const Json& hosts) {
     }
     text += line + '\n';
   };
-  if (!hosts.empty()) add_row([](const std::string& name) { return figure_words(name); });
-  for (const Json& host : hosts) {
-    add_row([&host](const std::string& name) { return value_text(name, host[name]); });
+  if (!rows.empty()) add_row([](const std::string& name) { return figure_words(name); });
+  for (const Json& row : rows) {
+    add_row([&row](const std::string& name) { return value_text(name, row.value(name, Json())); });
   }
   return text;
 }
@@ -153,7 +148,32 @@ std::string figures_text(const Summary& summary, const Style& style) {
     for (std::size_t i = 0; summary.phases && i < kWhole; ++i) put(values[i], kValue);
     text += values[kWhole] + '\n';
   }
-  return text + hosts_text(hosts);
+  return text + rows_text(hosts,
+                          "host state attempts attempts_in_outage ok failed ejections "
+                          "restarts waiting");
+}
+
+void SummaryReport::on_summary(const Summary& summary) {
+  out_ << '\n' << figures_text(summary, style_) << std::flush;
+  if (!summary.graph) return;
+  Json all = graph_json(*summary.graph);
+  for (std::size_t i = 0; i < summary.graph->nodes.size(); ++i) {
+    const NodeResult& node = summary.graph->nodes[i];
+    if (node.end) all["nodes"][i].update(node_json(*node.end, node.holds));
+  }
+  for (const auto& [list, figures] :
+       {std::pair("nodes",
+                  "node amplification amplification_during died_at back_at full_at "
+                  "full_workers full_queue"),
+        std::pair("nodes",
+                  "node offered_per_s refused_per_s in_time_per_s for_nobody_per_s busy "
+                  "calling queue"),
+        std::pair("edges", "from to amplification share"),
+        std::pair("clients",
+                  "clients requests attempts ok gave_up success_share ok_per_s_before "
+                  "ok_per_s_during ok_per_s_after")}) {
+    if (all.contains(list)) out_ << '\n' << rows_text(all[list], figures) << std::flush;
+  }
 }
 
 }  // namespace retrystorm

@@ -29,12 +29,6 @@ void add_bound(Json& json, const std::string& name, const std::optional<TimeBoun
   json[name + "_high"] = high_end_json(time);
 }
 
-// "99.95 %". Never rounded up to 100 %.
-std::string percent_text(double share) {
-  const double percent = share * 100;
-  return share < 1 && percent > 99.995 ? "almost 100 %" : format("%.2f %%", percent);
-}
-
 // Seconds, rounded to microseconds: a trace needs finer times than statistics of many requests.
 Json fine_seconds_json(std::optional<Duration> time) {
   return time ? Json(std::round(to_seconds(*time) * 1e6) / 1e6) : nullptr;
@@ -404,6 +398,20 @@ std::vector<Json> hosts_json(Duration t, const HostIntervals& hosts) {
   return lines;
 }
 
+Json node_json(const NodeInterval& node, bool holds) {
+  return {{"offered_per_s", rounded(node.offered)},
+          {"admitted_per_s", rounded(node.admitted)},
+          {"refused_per_s", rounded(node.refused)},
+          {"in_time_per_s", rounded(node.in_time)},
+          {"worked_per_s", rounded(node.worked)},
+          {"for_nobody_per_s", rounded(node.for_nobody)},
+          {"workers", node.workers},
+          {"busy", rounded(node.busy)},
+          {"held", holds ? rounded(node.calling) : 0},
+          {"calling", rounded(node.calling)},
+          {"queue", node.queue}};
+}
+
 std::vector<Json> graph_interval_json(const GraphShape& shape, const GraphInterval& interval) {
   std::vector<Json> lines;
   const double t = rounded(to_seconds(interval.t));
@@ -415,39 +423,12 @@ std::vector<Json> graph_interval_json(const GraphShape& shape, const GraphInterv
           edge_json(interval.t, shape.caller(shape.edges[k]), shape.nodes[i].name, edge.calls));
       lines.back()["amplification"] = rounded(edge.amplification);
     }
-    const NodeInterval& node = interval.nodes[i];
-    lines.push_back({{"type", "node"},
-                     {"t", t},
-                     {"node", shape.nodes[i].name},
-                     {"offered_per_s", rounded(node.offered)},
-                     {"admitted_per_s", rounded(node.admitted)},
-                     {"refused_per_s", rounded(node.refused)},
-                     {"in_time_per_s", rounded(node.in_time)},
-                     {"worked_per_s", rounded(node.worked)},
-                     {"for_nobody_per_s", rounded(node.for_nobody)},
-                     {"workers", node.workers},
-                     {"busy", rounded(node.busy)},
-                     {"held", shape.nodes[i].holds ? rounded(node.calling) : 0},
-                     {"calling", rounded(node.calling)},
-                     {"queue", node.queue}});
+    Json line{{"type", "node"}, {"t", t}, {"node", shape.nodes[i].name}};
+    line.update(node_json(interval.nodes[i], shape.nodes[i].holds));
+    lines.push_back(std::move(line));
   }
   return lines;
 }
-
-namespace {
-
-// "; OK/s 94.1 before the outage, 12.0 in it, 0.3 after it"
-std::string phases_text(const ClientsResult& clients) {
-  constexpr std::array kWhen{"before the outage", "in it", "after it"};
-  std::string text;
-  for (std::size_t i = 0; i < kWhen.size(); ++i) {
-    if (!clients.ok[i] || !clients.ok[1]) continue;  // there was no outage
-    text += (text.empty() ? "; OK/s " : ", ") + format("%.1f %s", *clients.ok[i], kWhen[i]);
-  }
-  return text;
-}
-
-}  // namespace
 
 std::optional<Statement> first_death(const GraphResult& graph) {
   if (!graph.first) return std::nullopt;
@@ -457,58 +438,6 @@ std::optional<Statement> first_death(const GraphResult& graph) {
                     {"at", node.died.value_or(Duration::zero())},
                     {"why", words_of(graph.why)}}};
 }
-
-std::string graph_text(const GraphResult& graph) {
-  std::size_t width = 8;
-  bool all_hold = true;
-  for (const NodeResult& each : graph.nodes) {
-    width = std::max(width, each.name.size());
-    all_hold &= each.holds;
-  }
-  const int name_width = static_cast<int>(width);
-  std::string text =
-      format(
-          "%-*s  calls a request:   at the end, a second:                       of its workers\n",
-          name_width, "") +
-      format("%-*s      run   outage  offered  refused  in time  for nobody   busy   %s   queue\n",
-             name_width, "service", all_hold ? " held" : "calls");
-  for (const NodeResult& each : graph.nodes) {
-    text += format("%-*s  %7.2f", name_width, each.name.c_str(), each.amplification) +
-            (each.during ? format("  %7.2f", *each.during) : "        -");
-    if (each.end) {
-      const NodeInterval& end = *each.end;
-      text += format("  %7.1f  %7.1f  %7.1f  %9.0f%%  %5.1f  %6.1f  %6zu", end.offered, end.refused,
-                     end.in_time, 100 * end.for_nobody_share(), end.busy, end.calling, end.queue);
-    }
-    if (each.died) {
-      text += "  dead from " + format_duration(*each.died) +
-              (each.back ? " to " + format_duration(*each.back) : std::string());
-    }
-    text += '\n';
-  }
-  for (const EdgeResult& each : graph.edges) {
-    if (each.share >= 1) continue;
-    text += format("%-*s  %7.2f  from %s, %.0f %% of its calls\n", name_width, each.to.c_str(),
-                   each.amplification, each.from.c_str(), 100 * each.share);
-  }
-  for (const ClientsResult& each : graph.clients) {
-    text += each.name + ": " + each.title + ", " + callers_text(each.clients, each.arrival_rate) +
-            ": " + percent_text(each.counts.success_share()) + " of the requests succeeded, " +
-            format("%.2f attempts each", each.counts.amplification()) + phases_text(each) + '\n';
-  }
-  std::string full;
-  for (const NodeResult& each : graph.nodes) {
-    if (!each.full_at) continue;
-    full += format("%s%s from %s on (%zu of %zu workers, at most %zu waiting)",
-                   full.empty() ? "full: " : ", ", each.name.c_str(),
-                   format_duration(*each.full_at).c_str(), each.full_workers, each.full_workers,
-                   each.full_queue);
-  }
-  if (!full.empty()) text += full + '\n';
-  return text;
-}
-
-namespace {
 
 Json graph_json(const GraphResult& graph) {
   const auto number = [](const std::optional<double>& value) {
@@ -549,8 +478,6 @@ Json graph_json(const GraphResult& graph) {
   }
   return json;
 }
-
-}  // namespace
 
 Json summary_json(const Summary& summary) {
   const Counts& counts = summary.counts;

@@ -65,8 +65,10 @@ std::vector<Json> hosts_json(Duration t, const HostIntervals& hosts);
 Json edge_json(Duration t, const std::string& from, const std::string& to, const Rates& calls);
 // Of services behind services: for each a line of type "node", and one of type "edge" for those who call it.
 std::vector<Json> graph_interval_json(const GraphShape& names, const GraphInterval& interval);
-// A line for each service.
-std::string graph_text(const GraphResult& graph);
+// A service in one interval. `holds`: do its workers wait for the answers of their calls?
+Json node_json(const NodeInterval& node, bool holds);
+// The services of a run, who calls whom, and the kinds of clients.
+Json graph_json(const GraphResult& graph);
 // "api died first, at 45 s: ...", or nothing if no service died.
 std::optional<Statement> first_death(const GraphResult& graph);
 

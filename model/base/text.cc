@@ -51,8 +51,10 @@ template <typename Number>
     else
       return std::to_string(number);
   };
-  std::string message =
-      in_quotes(text) + " is not " + what + " from " + print(least) + " to " + print(most);
+  std::string message = in_quotes(text) + " is not " + what;
+  if (most < std::numeric_limits<Number>::max()) {
+    message += " from " + print(least) + " to " + print(most);
+  }
   // People write shares as percentages.
   const bool share = most == 1 && std::is_same_v<Number, double>;
   const auto value = share ? read_decimal(text) : std::nullopt;

@@ -70,6 +70,7 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
     disturbance.value = parse(value, each.least, each.most);
     return disturbance;
   }
+  if (name == "none") refuse("no outage is --outage-for=0s");
   refuse(unknown_name(name, known));
 }
 

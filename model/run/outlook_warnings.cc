@@ -164,10 +164,10 @@ void warn_of_attempts(Outlook& outlook) {
   const double requests = outlook.wanted * to_seconds(length);
   // As many begin each second as send their first, second, ... retry, if that comes before the end of the outage.
   const double sent = attempts_before(length, failing.takes, retries.waits, kUnlimited) - 1;
+  const double attempts = std::min(outlook.wanted * sent, outlook.client_rate);
+  if (attempts < 1) return;
   outlook.warnings.push_back(
-      {"no-request-gives-up",
-       {{"requests", std::round(requests)},
-        {"attempts", std::min(outlook.wanted * sent, outlook.client_rate)}}});
+      {"no-request-gives-up", {{"requests", std::round(requests)}, {"attempts", attempts}}});
 }
 
 // Failures that are not retried.

@@ -40,6 +40,11 @@ const std::array kBalancers{
         .pick_per = PickPer::kConnection, .balance = Balance::kRandom, .like = "kube-proxy"},
 };
 
+const HostSettings& balancer(std::string_view like) {
+  return *std::find_if(kBalancers.begin(), kBalancers.end(),
+                       [like](const HostSettings& each) { return each.like == like; });
+}
+
 // What counts, and what follows, by the last word of --eject: there are no others.
 constexpr std::array<std::pair<std::string_view, Ejection>, 5> kEjectionKinds{{
     {"", {}},
@@ -137,14 +142,13 @@ void declare_options(OptionList& options, HostSettings& settings) {
       "it");
   like.set = [&settings, set = std::move(like.set)](std::string_view name) {
     set(name);
-    const auto found = std::find_if(kBalancers.begin(), kBalancers.end(),
-                                    [&](const auto& each) { return each.like == settings.like; });
-    settings.picked_by = found->picked_by;
-    settings.pick_per = found->pick_per;
-    settings.balance = found->balance;
-    settings.retry_host = found->retry_host;
-    settings.eject = found->eject;
-    settings.panic = found->panic;
+    const HostSettings& own = balancer(settings.like);
+    settings.picked_by = own.picked_by;
+    settings.pick_per = own.pick_per;
+    settings.balance = own.balance;
+    settings.retry_host = own.retry_host;
+    settings.eject = own.eject;
+    settings.panic = own.panic;
   };
   options.choice(
       "picker", settings.picked_by, {{"proxy", PickedBy::kProxy}, {"client", PickedBy::kClient}},
@@ -220,9 +224,20 @@ void declare_options(OptionList& options, HostSettings& settings) {
     return settings.by_urls ? "without a second URL" : "without --replicas";
   };
   options.no_effect("hosts-like outage-replicas", alone);
+  options.no_effect("connection-age subset", alone);
   // What the balancer sets is not said beside it.
-  options.no_effect("picker pick-per connection-age balance retry-host eject panic subset",
-                    [&settings, alone] { return settings.like == "none" ? alone() : ""; });
+  const auto without = [&](std::string_view name, auto member) {
+    options.no_effect(name, [&settings, alone, member] {
+      const HostSettings& own = balancer(settings.like);
+      return own.like == "none" || settings.*member != own.*member ? alone() : "";
+    });
+  };
+  without("picker", &HostSettings::picked_by);
+  without("pick-per", &HostSettings::pick_per);
+  without("balance", &HostSettings::balance);
+  without("retry-host", &HostSettings::retry_host);
+  without("eject", &HostSettings::eject);
+  without("panic", &HostSettings::panic);
 }
 
 OptionList options_of_picks(HostSettings& settings, bool alone) {

@@ -136,21 +136,6 @@ TEST(Hint, HasNoEffectWhereNothingIsTurnedAway) {
        {"outage = errors:1:503\n", "--outage=errors:SHARE:503"}});
 }
 
-TEST(Hint, IsWarnedOfWhereClientsWouldFollowIt) {
-  const auto warned = [](const std::string& settings) {
-    const Statements warnings = look_ahead(with(settings)).warnings;
-    return says(warnings, "no-hints") || says(warnings, "no-hints-asked") ||
-           says(warnings, "no-hints-of-errors");
-  };
-  const std::string follows = "retry-after = replace\n";
-  EXPECT_TRUE(warned(follows));
-  EXPECT_TRUE(warned(follows + "outage = errors:1:429\n"));
-  EXPECT_TRUE(warned(follows + "outage = errors:1:500\n"));
-  EXPECT_FALSE(warned(follows + "outage = errors:1:429\nhint = fixed\n"));
-  EXPECT_FALSE(warned(follows + "outage = throttle:50\n"));
-  EXPECT_FALSE(warned("strategy = azure\n")) << "nobody asked for it";
-}
-
 // A fault of 3 s after the outage, and a load that the user cuts: neither is a relapse.
 TEST(Verdict, IsAboutTheOutage) {
   const std::string last = "not-judged-since(what=";

@@ -1,6 +1,7 @@
 #include "study/trials.h"
 
 #include "model/run/outlook.h"
+#include "simulate/program.h"
 #include "tests/support/given.h"
 #include "tests/support/test.h"
 
@@ -58,8 +59,20 @@ NamedOptions service() {
       "timeout=1s, growth=exponential, max-attempts=3, backoff-base=500ms, outage-for=30s");
 }
 
-// A frozen process finds a full accept queue: 256 requests are 0.3 s of work for 800/s, 511 are 0.6 s, beside the load
-// too much for a timeout of a second.
+// Where nothing is turned away nothing costs to turn away, and no answer has a Retry-After.
+TEST(Trials, NameWhatChangesNothing) {
+  const auto names = [](const std::string& given) {
+    return without_effect(
+        test::given(
+            "service=workers, workers=25, service-time=90ms, timeout=1s, arrivals=open, rate=100" +
+            given),
+        1, [](const std::string& name) { return name == "rate"; });
+  };
+  EXPECT_THAT(names(", rejection-cost=1ms, retry-after=replace"),
+              ElementsAre("rejection-cost", "retry-after"));
+  EXPECT_THAT(names(", retry-after=replace, outage=throttle:50"), IsEmpty());
+}
+
 // What retrystorm measure says of the capacity is tried at both ends, and the answer's share becomes a span.
 TEST(Trials, SayWhatWasNotMeasured) {
   NamedOptions given = service();
@@ -108,6 +121,8 @@ TEST(Trials, OfCapacityAreOfAllHostsAndOfFewWorkersLongerTimes) {
             (std::set<std::string>{"service-time=fixed:52.63ms", "service-time=fixed:47.62ms"}));
 }
 
+// A frozen process finds a full accept queue: 256 requests are 0.3 s of work for 800/s, 511 are 0.6 s, beside the load
+// too much for a timeout of a second.
 TEST(Trials, FindWhereTheBacklogTurnsTheAnswer) {
   const Tried tried{service()};
   ASSERT_EQ(tried.result.down_runs(), 0u);
