@@ -84,6 +84,7 @@ struct Day {
 // The text of a value in the line `start`.
 std::string setting_text(const nlohmann::json& value, std::string_view separator) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return value.dump();
   if (value.is_number()) return print_number(value.get<double>());
   if (!value.is_array()) return value.dump();
   std::string all;

@@ -32,17 +32,29 @@ void declare(CLI::App& app, JobOptions& options) {
 
 // A job of 400 tasks of 2,000 calls, and a table like DynamoDB's.
 const NamedOptions& usual_job() {
-  static const NamedOptions options{{"arrivals", "job"},
-                                    {"tasks", "400"},
-                                    {"calls", "2000"},
-                                    {"clients", "200"},
-                                    {"rate-limit", "100"},
-                                    {"rate-burst", "300s"},
-                                    {"autoscale", "target-tracking"},
-                                    {"throttle-status", "400"},
-                                    {"hint", "none"},  // DynamoDB sends no Retry-After
-                                    {"base-delay", "10ms"}};
+  static const NamedOptions options{
+      {"arrivals", "job"},        {"tasks", "400"},
+      {"calls", "2000"},          {"clients", "200"},
+      {"workers-start", "3s"},    {"rate-limit", "100"},
+      {"rate-burst", "300s"},     {"autoscale", "target-tracking"},
+      {"throttle-status", "400"}, {"hint", "none"},  // DynamoDB sends no Retry-After
+      {"base-delay", "10ms"}};
   return options;
+}
+
+// What of it holds beside these options: nothing of its tasks beside others, and nothing of its table beside another
+// service.
+NamedOptions usual_beside(const NamedOptions& given) {
+  NamedOptions usual = usual_job();
+  const auto leave_out = [&](std::initializer_list<const char*> where,
+                             std::initializer_list<const char*> what) {
+    if (std::ranges::none_of(where, [&](const char* each) { return given.contains(each); })) return;
+    for (const char* each : what) usual.erase(each);
+  };
+  leave_out({"tasks"}, {"calls", "workers-start"});
+  leave_out({"rate-limit", "service", "workers", "service-time"},
+            {"rate-limit", "rate-burst", "autoscale", "throttle-status", "hint", "base-delay"});
+  return usual;
 }
 
 struct JobCase {
@@ -76,12 +88,13 @@ JobCells job_cells(const Compared& asked, const std::vector<JobCase>& cases) {
   for (const JobCase& each : cases) {
     for (const ListedStrategy& strategy : asked.strategies) {
       NamedOptions of_cell = with_strategy(each.options, strategy);
-      of_cell.insert(usual_job().begin(), usual_job().end());
+      const NamedOptions usual = usual_beside(of_cell);
+      of_cell.insert(usual.begin(), usual.end());
       // What is not given holds where it can: workers have no base delay.
       for (const auto& [name, why] : unused_options(scenario_of(of_cell))) {
-        if (!each.options.contains(name) && usual_job().contains(name)) of_cell.erase(name);
+        if (!each.options.contains(name) && usual.contains(name)) of_cell.erase(name);
       }
-      for (const auto& [name, value] : usual_job()) {
+      for (const auto& [name, value] : usual) {
         if (asked.given.empty() || name == "arrivals" || asked.given.contains(name)) continue;
         if (of_cell.contains(name)) result.stays.insert("--" + name + '=' + value);
       }
@@ -195,7 +208,8 @@ const Command kJobStudy{
     "job",
     "Compares strategies in a job of 400 tasks of 2,000 calls, against a table whose capacity\nfollows "
     "its use late: up to 200 workers, one more each 10 s or each 3 s. With options of your own\nit is "
-    "one job, in which what is not given stays as it is.",
+    "one job, in which what is not given stays as it is: with --tasks each of them is one call, with\n"
+    "--rate-limit, --service, --workers or --service-time there is nothing of the table.",
     "retrystorm job --tasks=100 --calls=5000 --clients=50 --autoscale=on-demand",
     run_command<JobOptions, declare, job>};
 

@@ -12,9 +12,11 @@ void declare_options(OptionList& options, JobSettings& settings) {
   options.count("tasks", settings.tasks, "how many tasks there are", 1, 1'000'000'000, "tasks");
   options.count("calls", settings.calls, "how many calls each task makes, one after the other", 1,
                 1'000'000'000, "calls");
-  options.duration("workers-start", settings.workers_start,
-                   "how long after one worker the next one starts; there are at most --clients "
-                   "workers");
+  options
+      .duration("workers-start", settings.workers_start,
+                "how long after one worker the next one starts; there are at most --clients "
+                "workers")
+      .with_range("0s", "1m");
 }
 
 std::optional<Duration> Job::next_start() const {

@@ -21,9 +21,9 @@
 namespace retrystorm {
 
 struct JobSettings {
-  std::uint64_t tasks = 200;
-  std::uint64_t calls = 1000;                        // per task, one after the other
-  Duration workers_start = std::chrono::seconds(3);  // between the starts of two workers
+  std::uint64_t tasks = 200'000;
+  std::uint64_t calls = 1;                    // per task, one after the other
+  Duration workers_start = Duration::zero();  // between the starts of two workers
 };
 
 void declare_options(OptionList& options, JobSettings& settings);

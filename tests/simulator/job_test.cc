@@ -85,8 +85,8 @@ TEST(SimulatedJob, WorkersComeAndGo) {
 
 // A call that is given up is counted, and the worker continues with the next one.
 TEST(SimulatedJob, ContinuesAfterACallThatWasGivenUp) {
-  const SimulationResult result =
-      run_job(kTable + "clients = 50\ntasks = 50\ncalls = 100\nstrategy = none\n");
+  const SimulationResult result = run_job(
+      kTable + "clients = 50\ntasks = 50\ncalls = 100\nworkers-start = 3s\nstrategy = none\n");
   const Counts& counts = result.summary.counts;
   EXPECT_EQ(result.summary.job->done, 5000u);
   EXPECT_EQ(counts.ok + counts.gave_up(), 5000u);
@@ -96,7 +96,8 @@ TEST(SimulatedJob, ContinuesAfterACallThatWasGivenUp) {
 }
 
 TEST(SimulatedJob, HasAnOutageWhenAskedFor) {
-  const std::string job = "arrivals = job\nclients = 5\ntasks = 5\ncalls = 1000\n";
+  const std::string job =
+      "arrivals = job\nclients = 5\ntasks = 5\ncalls = 1000\nworkers-start = 3s\n";
   const SimulationResult frozen = run_job(job + "outage-at = 20s\noutage-for = 10s\n");
   EXPECT_NE(frozen.summary.recovery.verdict, Verdict::kNoOutage);
   EXPECT_GT(frozen.summary.counts.timed_out, 0u);

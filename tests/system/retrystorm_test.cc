@@ -104,9 +104,7 @@ TEST(RetrystormJob, FindsWhatSimulateFinds) {
     for (const std::string seed : {"3", "4"}) {
       const auto summary =
           summary_of(RETRYSTORM_SIMULATE,
-                     Arguments{"--arrivals=job", "--strategy", strategy, "--seed", seed,
-                               "--base-delay=10ms", "--throttle-status=400", "--hint=none"} +
-                         small);
+                     Arguments{"--arrivals=job", "--strategy", strategy, "--seed", seed} + small);
       const auto& job = summary["job"];
       const auto& capacity = summary["capacity"];
       expected.push_back("as given," + strategy + ',' + seed + ',' + job["makespan_s"].dump() +
