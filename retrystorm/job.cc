@@ -46,14 +46,14 @@ const NamedOptions& usual_job() {
 // service.
 NamedOptions usual_beside(const NamedOptions& given) {
   NamedOptions usual = usual_job();
-  const auto leave_out = [&](std::initializer_list<const char*> where,
-                             std::initializer_list<const char*> what) {
-    if (std::ranges::none_of(where, [&](const char* each) { return given.contains(each); })) return;
-    for (const char* each : what) usual.erase(each);
+  const auto leave_out = [&usual](std::initializer_list<const char*> names) {
+    for (const char* each : names) usual.erase(each);
   };
-  leave_out({"tasks"}, {"calls", "workers-start"});
-  leave_out({"rate-limit", "service", "workers", "service-time"},
-            {"rate-limit", "rate-burst", "autoscale", "throttle-status", "hint", "base-delay"});
+  if (given.contains("tasks")) leave_out({"calls", "workers-start"});
+  for (const char* each : {"rate-limit", "service", "workers", "service-time"}) {
+    if (!given.contains(each)) continue;
+    leave_out({"rate-limit", "rate-burst", "autoscale", "throttle-status", "hint", "base-delay"});
+  }
   return usual;
 }
 

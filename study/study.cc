@@ -176,22 +176,25 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
     return row_text(names, values);
   };
   std::vector<OutlookOfRow> rows;
-  Statements warnings;
+  Statements found, warnings;  // once each, with the values of the first row
   for (const StudyCell& each : told) {
     rows.push_back({name_of(each), look_ahead(each.options)});
     warn_of_factor(invocation, rows.back().outlook);
-    // What holds of several rows is said of the first.
     for (const Statement& warning : rows.back().outlook.warnings) {
-      if (!says(warnings, warning.id)) warnings.push_back(warning);
+      if (!says(found, warning.id)) found.push_back(warning);
     }
   }
-  // The ends of a search are no values that somebody asked about: of them only what holds whatever the value is.
-  if (line.id == "before-search") {
-    std::erase_if(warnings, [&rows](const Statement& warning) {
-      return std::ranges::any_of(rows, [&warning](const OutlookOfRow& each) {
-        return !says(each.outlook.warnings, warning.id);
-      });
-    });
+  for (const Statement& warning : found) {
+    std::vector<std::string> of;
+    for (const OutlookOfRow& each : rows) {
+      if (says(each.outlook.warnings, warning.id)) of.push_back(each.row);
+    }
+    const std::string row = of.front() + (of.size() > 1 ? ", ..." : "");
+    if (of.size() == rows.size()) {
+      warnings.push_back(warning);
+    } else if (line.id != "before-search") {  // nobody asked about the ends of a search
+      warnings.push_back({"of-policy", {{"policy", row}, {"answer", words_of(warning)}}});
+    }
   }
   const std::string assumed =
       assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);

@@ -81,7 +81,8 @@ Axis read_axis(const std::string& name, const std::string& values) {
                      (option->kind == Option::Kind::kText &&
                       (std::isalpha(static_cast<unsigned char>(values[0])) != 0 ||
                        values.find(',') != std::string::npos));
-  if (!words && values.find(':') != std::string::npos) {
+  const bool dots = is_measured(*option) && name != "replicas" && values.find("..") != values.npos;
+  if (dots || (!words && values.find(':') != std::string::npos)) {
     return {.name = name,
             .values = expand_range(values, option->kind == Option::Kind::kDuration),
             .range = true};
