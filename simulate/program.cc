@@ -80,15 +80,17 @@ std::vector<std::string> without_effect(const NamedOptions& given, std::uint64_t
                                         const std::function<bool(const std::string&)>& is_asked) {
   constexpr auto kLongest = std::chrono::seconds(1);
   const Clock::time_point until = Clock::now() + kLongest;
-  const ScenarioOptions all = scenario_of(given);
-  if (all.graph.on() || all.workload.plan.file) return {};
-  const std::string lines = lines_of(all, seed, until);
-  std::vector<std::string> names;
+  std::vector<std::string> tried, names;
   for (const auto& [name, value] : given) {
-    if (lines.empty() || Clock::now() > until) break;
     const bool implied = std::ranges::any_of(
         kImplied, [&name = name](const Implied& each) { return each.target == name; });
-    if (implied || is_asked(name)) continue;
+    if (!implied && !is_asked(name)) tried.push_back(name);
+  }
+  const ScenarioOptions all = scenario_of(given);
+  if (tried.empty() || all.graph.on() || all.workload.plan.file) return {};
+  const std::string lines = lines_of(all, seed, until);
+  for (const std::string& name : tried) {
+    if (lines.empty() || Clock::now() > until) break;
     NamedOptions others = given;
     others.erase(name);
     try {

@@ -223,8 +223,7 @@ void declare_options(OptionList& options, HostSettings& settings) {
     if (settings.most() > 1) return "";
     return settings.by_urls ? "without a second URL" : "without --replicas";
   };
-  options.no_effect("hosts-like outage-replicas", alone);
-  options.no_effect("connection-age subset", alone);
+  options.no_effect("hosts-like outage-replicas connection-age subset", alone);
   // What the balancer sets is not said beside it.
   const auto without = [&](std::string_view name, auto member) {
     options.no_effect(name, [&settings, alone, member] {
